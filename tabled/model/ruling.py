@@ -57,7 +57,6 @@ class Faced(msgspec.Struct, frozen=True):
     min_to: int
     max_to: int
     raise_open: bool
-    pot: int
 
 
 class Reason(msgspec.Struct, frozen=True):
