@@ -1,0 +1,93 @@
+"""What a FEIG reader is set to do: options, multiplexer channels, and how long a sweep may take."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import msgspec
+
+from firmware_bridge.framing.feig import ANY_ADDRESS
+from firmware_bridge.session.inventory import inventory_ns
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY
+
+MS = 1_000_000
+
+CHANNELS = 8
+MAX_ANTENNA = 64
+MAX_ROUNDS = 32
+"""Replies in one MORE chain; a longer one is a fault of the reader."""
+
+SWITCH_NS = 5 * MS
+EXCHANGE_NS = 2 * MS
+"""Allowance for one question and answer through the host and the adapter, beyond the bytes themselves."""
+
+
+class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Options of the driver.  Times in milliseconds.
+
+    ``gap_ms``: silence after which a frame's head is given up.  The reader itself pauses 12 ms at most; the
+    rest is for adapters that hold bytes back for 16 ms.
+    """
+
+    antennas: tuple[int, ...]
+    address: int = ANY_ADDRESS
+    advanced: bool | None = None
+    multiplexer: bool = True
+    chips_per_antenna: int = 20
+    inventory_timeout_ms: int = 400
+    reply_timeout_ms: int = 100
+    gap_ms: int = 40
+    lost_after_ms: int = 800
+    silent_limit: int = 3
+    min_sweep_ms: int = 20
+
+    def problem(self, byte_ns: int = 0) -> str | None:
+        """What is wrong with these options on a line of ``byte_ns`` a byte, None if nothing."""
+        antennas = self.antennas
+        if not antennas or len(set(antennas)) != len(antennas):
+            return "'antennas' must name at least one antenna and none twice"
+        if not all(1 <= a <= MAX_ANTENNA for a in antennas):
+            return f"'antennas' must be between 1 and {MAX_ANTENNA}"
+        if not self.multiplexer and len(antennas) != 1:
+            return "without a multiplexer there is exactly one antenna"
+        if not 0 <= self.address <= 0xFF:
+            return "'address' must be between 0 and 255"
+        times = (self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms)
+        if not all(1 <= t <= 10_000 for t in times) or not 0 <= self.min_sweep_ms <= 10_000:
+            return "times must be between 1 and 10000 ms"
+        if not 0 <= self.chips_per_antenna <= MAX_TAGS_PER_INVENTORY or not 1 <= self.silent_limit <= 100:
+            return f"'chips_per_antenna' must be 0 to {MAX_TAGS_PER_INVENTORY}, 'silent_limit' 1 to 100"
+        slowest_ns = inventory_ns(self.chips_per_antenna) + (11 + 10 * self.chips_per_antenna) * byte_ns
+        if slowest_ns > self.inventory_timeout_ms * MS:
+            return (
+                f"{self.chips_per_antenna} chips take {slowest_ns // MS} ms to read, longer than "
+                f"'inventory_timeout_ms' = {self.inventory_timeout_ms}"
+            )
+        return None
+
+
+def channel_of(antenna: int) -> tuple[int, int]:
+    """Multiplexer address and its output channel (1..8) of an antenna number (1..64)."""
+    mux, output = divmod(antenna - 1, CHANNELS)
+    return mux, output + 1
+
+
+def worst_sweep_ns(options: FeigOptions, byte_ns: int) -> int:
+    """Longest sweep without a fault, every antenna holding ``chips_per_antenna`` tags (see `inventory_ns`).
+
+    Switching, bytes on the line (``byte_ns`` each), `EXCHANGE_NS` for each question, and the least period
+    are in it.
+    """
+    overhead = 9 if options.advanced else 7
+
+    def exchange(sent: int, received: int) -> int:
+        return EXCHANGE_NS + (2 * overhead + sent + received) * byte_ns
+
+    antennas = options.antennas
+    chips = options.chips_per_antenna
+    total = len(antennas) * (exchange(2, 1 + 10 * chips) + inventory_ns(chips))
+    if options.multiplexer:
+        # One more switch wherever the sweep, closed to a ring, leaves a multiplexer.
+        offs = sum(channel_of(a)[0] != channel_of(b)[0] for a, b in pairwise((*antennas, antennas[0])))
+        total += (len(antennas) + offs) * (exchange(3, 0) + SWITCH_NS)
+    return max(total, options.min_sweep_ms * MS)
