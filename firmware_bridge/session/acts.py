@@ -45,6 +45,12 @@ class Acts:
         self._acknowledged.pop(act, None)
         self._put(act, acknowledged=True)
 
+    def withdraw(self, act: Act) -> None:
+        """It was not taken: forget a reported act, so that the resent one is new.  An acknowledged one stays."""
+        if self._acknowledged.get(act) is False:
+            del self._acknowledged[act]
+            self._open -= 1
+
     def _put(self, act: Act, *, acknowledged: bool) -> None:
         self._acknowledged[act] = acknowledged
         self._open += not acknowledged

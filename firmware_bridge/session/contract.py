@@ -113,6 +113,9 @@ class Session(Protocol):
     def remember(self, press: Press) -> None:
         """The press is already known from an earlier run: acknowledge it when resent, do not report it."""
 
+    def withdraw(self, press: Press) -> None:
+        """The press could not be taken after all: when the panel resends it, report it again."""
+
     def refresh(self) -> None:
         """Let the next result of every antenna through even if it repeats the one before."""
 

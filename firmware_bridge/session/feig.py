@@ -177,6 +177,9 @@ class FeigSession:
     def remember(self, press: Press) -> None:
         """A reader has no keys."""
 
+    def withdraw(self, press: Press) -> None:
+        """A reader has no keys."""
+
     def refresh(self) -> None:
         """Let the next result of every antenna through."""
         self._settle.reset()

@@ -188,6 +188,10 @@ class PanelSession:
         """The press is in the journal of an earlier run."""
         self._acts.acknowledge((press.boot, press.seq))
 
+    def withdraw(self, press: Press) -> None:
+        """The host could not take it: it is left to the panel, which resends it."""
+        self._acts.withdraw((press.boot, press.seq))
+
     def refresh(self) -> None:
         """A panel repeats nothing."""
 

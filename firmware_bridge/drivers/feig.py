@@ -1,0 +1,32 @@
+"""FEIG OBID readers (HF, ISO 15693), also sold as Siemens RF290R: serial 38400 8E1 or TCP 10001."""
+
+from __future__ import annotations
+
+import msgspec
+
+from firmware_bridge.drivers.registry import Driven, read_options, read_port
+from firmware_bridge.session.contract import DeviceConfig, SerialPort, TcpPort
+from firmware_bridge.session.feig import FeigSession
+from firmware_bridge.session.plan import FeigOptions
+from firmware_bridge.session.problems import ConfigProblem
+from firmware_bridge.wire import DeviceId
+
+BAUD = 38400
+PARITY = "E"
+TCP = 10001
+BITS_PER_BYTE = 11
+"""Start, 8 data, parity, stop."""
+
+
+def drive(config: DeviceConfig) -> Driven:
+    """Session and port of a FEIG reader.  Behind a socket it is asked in advanced frames unless told otherwise."""
+    port = read_port(config, baud=BAUD, parity=PARITY, tcp_port=TCP)
+    options = read_options(config, FeigOptions)
+    if options.advanced is None:
+        options = msgspec.structs.replace(options, advanced=isinstance(port, TcpPort))
+    byte_ns = BITS_PER_BYTE * 1_000_000_000 // port.baud if isinstance(port, SerialPort) else 0
+    problem = options.problem(byte_ns)
+    if problem is not None:
+        raise ConfigProblem(config.id, f"reader '{config.id}': {problem}.", "Mend its options in the configuration.")
+    session = FeigSession(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port))
+    return Driven(session, port)

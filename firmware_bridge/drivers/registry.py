@@ -1,0 +1,99 @@
+"""Drivers by name: built in, or added by anyone through the entry point group ``tabled.drivers``.
+
+A driver is a function from a `DeviceConfig` to a `Driven`: the session that speaks and the port it
+speaks on.  It opens nothing.  A distribution adds one with::
+
+    [project.entry-points."tabled.drivers"]
+    mymodel = "mypackage.module:drive"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import TypeVar
+
+import msgspec
+
+from firmware_bridge.session.contract import DeviceConfig, PortSettings, SerialPort, Session, TcpPort
+from firmware_bridge.session.problems import ConfigProblem
+
+GROUP = "tabled.drivers"
+TCP_SCHEME = "tcp://"
+
+OptionsT = TypeVar("OptionsT", bound=msgspec.Struct)
+
+
+class Driven(msgspec.Struct, frozen=True):
+    """A device ready to be opened."""
+
+    session: Session
+    port: PortSettings
+
+
+Driver = Callable[[DeviceConfig], Driven]
+
+
+def read_options(config: DeviceConfig, kind: type[OptionsT]) -> OptionsT:
+    """The device's options as the driver's type.  `ConfigProblem` names the option that is wrong."""
+    try:
+        return msgspec.convert(config.options, kind)
+    except msgspec.ValidationError as error:
+        known = ", ".join(field.name for field in msgspec.structs.fields(kind))
+        raise ConfigProblem(
+            config.id, f"'{config.id}': {error}.", f"Driver '{config.driver}' has the options {known}."
+        ) from error
+
+
+def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | None) -> PortSettings:
+    """Port of a device: a path, or ``tcp://host[:port]`` where the driver has a default ``tcp_port``."""
+    if not config.port.startswith(TCP_SCHEME):
+        rate = baud if config.baud is None else config.baud
+        if not config.port or not 300 <= rate <= 4_000_000:
+            raise ConfigProblem(
+                config.id,
+                f"'{config.id}': port '{config.port}' at {rate} baud cannot be.",
+                "Name the serial port, best by /dev/serial/by-id/, and a baud rate from 300 to 4000000.",
+            )
+        return SerialPort(config.port, rate, parity)
+    host, _, number = config.port.removeprefix(TCP_SCHEME).partition(":")
+    port = tcp_port if not number else int(number) if number.isdecimal() else None
+    if tcp_port is None or not host or port is None or not 1 <= port <= 65535:
+        raise ConfigProblem(
+            config.id,
+            f"'{config.id}': port '{config.port}' cannot be.",
+            "Write tcp://host or tcp://host:port."
+            if tcp_port is not None
+            else f"Driver '{config.driver}' has no network port; name a serial port.",
+        )
+    return TcpPort(host, port)
+
+
+def _find(name: str) -> tuple[Driver | None, list[str]]:
+    """The driver of that name, and all names."""
+    # Imported here: the driver files import this one.
+    from firmware_bridge.drivers import feig, panel  # noqa: PLC0415
+
+    built_in: dict[str, Driver] = {"feig": feig.drive, "panel": panel.drive}
+    added = entry_points(group=GROUP)
+    names = sorted({*built_in, *added.names})
+    if name in built_in:
+        return built_in[name], names
+    return (added[name].load() if name in added.names else None), names
+
+
+def drive(config: DeviceConfig) -> Driven:
+    """The session and port of a configured device.  Raises `ConfigProblem`."""
+    try:
+        driver, names = _find(config.driver)
+    except Exception as error:  # a third party's module may fail in any way
+        raise ConfigProblem(
+            config.id,
+            f"'{config.id}': driver '{config.driver}' cannot be loaded: {error!r}.",
+            "Reinstall the package that provides it.",
+        ) from error
+    if driver is None:
+        raise ConfigProblem(
+            config.id, f"'{config.id}': there is no driver '{config.driver}'.", f"Drivers here: {', '.join(names)}."
+        )
+    return driver(config)

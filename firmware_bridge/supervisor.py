@@ -1,0 +1,360 @@
+"""The bridge: every device opened, spoken to, and opened again, each on its own.
+
+A device's life is open → session → lost → back off → open, always under its configured name and
+port.  What its session reports goes to the sink at once, in order.  A device that is gone is a
+`DeviceLost` within a second of it, once a time it is lost; nothing here ends in silence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from random import SystemRandom
+from typing import Literal
+
+import msgspec
+
+from firmware_bridge.drivers.registry import Driven, drive
+from firmware_bridge.ports import serial as serial_port
+from firmware_bridge.ports.port import Port
+from firmware_bridge.ports.tcp import open_tcp
+from firmware_bridge.session.contract import Counters, DeviceConfig, Figures, SerialPort
+from firmware_bridge.session.problems import BridgeProblem, ConfigProblem, PortProblem
+from firmware_bridge.wire import AnyObservation, DeviceId, DeviceLost, DeviceUp, Press, TimeSpan
+
+__all__ = ["Bridge", "BridgeProblem", "ConfigProblem", "DeviceConfig", "DeviceHealth", "PortProblem"]
+
+BACK_OFF_S = 0.1
+BACK_OFF_CAP_S = 2.0
+STEADY_NS = 5_000_000_000
+"""Up for so long, and the next loss starts with the shortest back-off again."""
+MAX_DEVICES = 64
+
+Sink = Callable[[AnyObservation], None]
+Clock = Callable[[], int]
+Chance = Callable[[], float]
+State = Literal["opening", "up", "lost"]
+
+
+class DeviceHealth(msgspec.Struct, frozen=True):
+    """How one device is.  ``since_ns`` is when it came into ``state``; ``error`` and ``advice`` are the latest."""
+
+    id: str
+    state: State
+    since_ns: int
+    counters: Counters
+    figures: Figures
+    opened: int = 0
+    """Times its port was opened."""
+    write_dropped: int = 0
+    """Writes refused because the device took no bytes."""
+    undelivered: int = 0
+    """Observations that the sink refused with an exception."""
+    error: str = ""
+    advice: str = ""
+
+
+class _SinkRefused(Exception):
+    """The sink raised; its exception is the cause."""
+
+
+class _Device:
+    """One device's task and what it knows."""
+
+    def __init__(self, config: DeviceConfig, driven: Driven, sink: Sink, now_ns: Clock, chance: Chance) -> None:
+        self.config = config
+        self.driven = driven
+        self._sink = sink
+        self._now_ns = now_ns
+        self._chance = chance
+        self._port: Port | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ns = 0
+        self._ended: asyncio.Future[None] | None = None
+        self._state: State = "opening"
+        self._since_ns = now_ns()
+        self._alive_ns = self._since_ns
+        self._up_ns: int | None = None
+        self._reported = ""
+        self._opened = self._write_dropped = self._undelivered = 0
+        self._error = self._advice = ""
+
+    def health(self) -> DeviceHealth:
+        session = self.driven.session
+        return DeviceHealth(
+            self.config.id,
+            self._state,
+            self._since_ns,
+            session.counters(),
+            session.figures(),
+            self._opened,
+            self._write_dropped + (self._port.dropped if self._port is not None else 0),
+            self._undelivered,
+            self._error,
+            self._advice,
+        )
+
+    # -- life ------------------------------------------------------------------------------------
+
+    async def live(self) -> None:
+        """Opens the device for ever; ends only by cancellation."""
+        back_off_s = BACK_OFF_S
+        try:
+            while True:
+                if await self._one_life() >= STEADY_NS:
+                    back_off_s = BACK_OFF_S
+                # Half to the whole of it, so that many devices do not return in step.
+                await asyncio.sleep(back_off_s * (0.5 + 0.5 * self._chance()))
+                back_off_s = min(2 * back_off_s, BACK_OFF_CAP_S)
+        finally:
+            self._shut()
+
+    async def _one_life(self) -> int:
+        """From opening to loss.  Returns how long the device was up, in ns."""
+        self._ended = asyncio.get_running_loop().create_future()
+        self._up_ns = None
+        try:
+            self._port = await self._open()
+            self._opened += 1
+            self.driven.session.start(self._now_ns())
+            self._carry_on()
+            await self._ended
+        except PortProblem as error:
+            self._lost(error.reason, error.advice, subject="gone" if error.absent else "")
+        except Exception as error:  # one device's fault must not end another
+            self._fault(error)
+        finally:
+            self._shut()
+        return 0 if self._up_ns is None else self._now_ns() - self._up_ns
+
+    async def _open(self) -> Port:
+        settings = self.driven.port
+        if isinstance(settings, SerialPort):
+            return serial_port.open_serial(self.config.id, settings, self._on_data, self._on_gone)
+        return await open_tcp(self.config.id, settings, self._on_data, self._on_gone)
+
+    def _shut(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        port, self._port = self._port, None
+        if port is not None:
+            self._write_dropped += port.dropped
+            port.close()
+
+    def _end(self) -> None:
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
+
+    # -- callbacks of the event loop -------------------------------------------------------------
+
+    def _on_data(self, data: bytes) -> None:
+        if self._port is None:
+            return
+        now_ns = self._now_ns()
+        self._alive_ns = now_ns
+        try:
+            self._deliver(self.driven.session.receive(data, now_ns))
+            self._carry_on()
+        except Exception as error:  # one device's fault must not end another
+            self._fault(error)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._port is None:
+            return
+        try:
+            now_ns = self._now_ns()
+            next_ns = self.driven.session.next_wake_ns
+            if next_ns is not None and now_ns >= next_ns:
+                self._deliver(self.driven.session.wake(now_ns))
+            self._carry_on()
+        except Exception as error:  # one device's fault must not end another
+            self._fault(error)
+
+    def _on_gone(self, reason: str) -> None:
+        self._lost(
+            reason,
+            f"'{self.config.id}': {self.config.port} is gone. Plug it in again; tabled reopens it by itself.",
+            subject="gone",
+        )
+        self._end()
+
+    def _fault(self, error: Exception) -> None:
+        if isinstance(error, _SinkRefused):
+            reason = f"tabled could not take its observation: {error.__cause__!r}"
+            advice = (
+                f"'{self.config.id}' is closed and opened again by itself. See tabled's other messages: the disk of "
+                "the journal may be full."
+            )
+        else:
+            reason = f"fault in its driver: {error!r}"
+            advice = (
+                f"'{self.config.id}' was closed after a fault in tabled and is opened again by itself. "
+                "Please report this line to the makers."
+            )
+        self._lost(reason, advice)
+        self._end()
+
+    # -- carrying --------------------------------------------------------------------------------
+
+    def _carry_on(self) -> None:
+        """Writes what the session has to say and sets the timer; a later deadline leaves the timer as it is."""
+        if self._port is None:
+            return
+        session = self.driven.session
+        data = session.outgoing()
+        if data:
+            self._port.write(data)
+        next_ns = session.next_wake_ns
+        if next_ns is None or (self._timer is not None and self._timer_ns <= next_ns):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_ns = next_ns
+        delay_s = max(0, next_ns - self._now_ns()) / 1e9
+        self._timer = asyncio.get_running_loop().call_later(delay_s, self._on_timer)
+
+    def acknowledge(self, press: Press) -> None:
+        try:
+            self.driven.session.acknowledge(press)
+            self._carry_on()
+        except Exception as error:  # one device's fault must not end another
+            self._fault(error)
+
+    def _deliver(self, found: list[AnyObservation]) -> None:
+        for n, observation in enumerate(found):
+            if isinstance(observation, DeviceLost):
+                self._lost(observation.reason, observation.advice, span=observation.span)
+                self._end()
+                return
+            if isinstance(observation, DeviceUp):
+                self._enter("up")
+                self._up_ns = self._since_ns
+                self._reported = self._error = self._advice = ""
+            try:
+                self._hand_over(observation)
+            except _SinkRefused:
+                for press in found[n:]:
+                    if isinstance(press, Press):
+                        self.driven.session.withdraw(press)
+                raise
+
+    def _hand_over(self, observation: AnyObservation) -> None:
+        try:
+            self._sink(observation)
+        except Exception as error:
+            self._undelivered += 1
+            raise _SinkRefused from error
+
+    def _lost(self, reason: str, advice: str, *, subject: str = "", span: TimeSpan | None = None) -> None:
+        """Books the loss, and tells it once for each ``subject`` (by default the advice) while it lasts."""
+        now_ns = self._now_ns()
+        self._error, self._advice = reason, advice
+        subject = subject or advice
+        told = self._state == "lost" and self._reported == subject
+        if self._state != "lost":
+            self._enter("lost")
+        if told:
+            return
+        self._reported = subject
+        observation = DeviceLost(
+            DeviceId(self.config.id), span or TimeSpan(min(self._alive_ns, now_ns), now_ns), reason, advice
+        )
+        # A sink that refuses even this is the daemon's own trouble: counted, and the device lives on.
+        with contextlib.suppress(_SinkRefused):
+            self._hand_over(observation)
+
+    def _enter(self, state: State) -> None:
+        self._state = state
+        self._since_ns = self._now_ns()
+
+
+class Bridge:
+    """All devices of a table.
+
+    ``sink`` is called on the event loop's thread, in each device's order; it must be quick and must not raise
+    (an observation it refuses is counted in ``undelivered`` and its device is closed and reopened).
+    ``now_ns`` is the host's monotonic clock.  ``chance`` draws from [0, 1) for the back-off.
+    Raises `ConfigProblem` for a device that cannot be: unknown driver, wrong option, a name or port used twice.
+    """
+
+    def __init__(
+        self,
+        devices: Sequence[DeviceConfig],
+        sink: Sink,
+        now_ns: Clock,
+        *,
+        chance: Chance | None = None,
+    ) -> None:
+        if len(devices) > MAX_DEVICES:
+            raise ConfigProblem(
+                devices[MAX_DEVICES].id, f"{len(devices)} devices configured.", f"A table has at most {MAX_DEVICES}."
+            )
+        draw = chance or SystemRandom().random
+        self._devices: dict[str, _Device] = {}
+        ports: dict[str, str] = {}
+        for config in devices:
+            if not config.id or config.id in self._devices:
+                raise ConfigProblem(
+                    config.id, f"two devices named '{config.id}'.", "Give every device a name of its own."
+                )
+            if config.port in ports:
+                raise ConfigProblem(
+                    config.id,
+                    f"'{config.id}' and '{ports[config.port]}' have the same port {config.port}.",
+                    "Name each device's own port.",
+                )
+            ports[config.port] = config.id
+            self._devices[config.id] = _Device(config, drive(config), sink, now_ns, draw)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def check(self) -> tuple[PortProblem, ...]:
+        """Ports that cannot be opened as things stand, without opening any.  For a start-up's one clear line."""
+        found = []
+        for device in self._devices.values():
+            settings = device.driven.port
+            if isinstance(settings, SerialPort):
+                problem = serial_port.check(device.config.id, settings)
+                if problem is not None:
+                    found.append(problem)
+        return tuple(found)
+
+    async def start(self) -> None:
+        """Starts every device and returns at once; a device tells by `DeviceUp` or `DeviceLost` how it fares."""
+        assert not self._tasks, "a bridge is started once"
+        self._tasks = [asyncio.create_task(d.live(), name=f"device {d.config.id}") for d in self._devices.values()]
+
+    async def stop(self) -> None:
+        """Closes every port.  Nothing reaches the sink afterwards."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def acknowledge(self, press: Press) -> None:
+        """The press is on disk: tell its panel.  Call it on the event loop's thread, after the commit."""
+        device = self._devices.get(press.device)
+        if device is not None:
+            device.acknowledge(press)
+
+    def remember(self, presses: Iterable[Press]) -> None:
+        """Presses that the journal holds already (before `start`): resent ones are acknowledged, not told again."""
+        for press in presses:
+            device = self._devices.get(press.device)
+            if device is not None:
+                device.driven.session.remember(press)
+
+    def refresh(self) -> None:
+        """Lets the next results of every antenna through, even if they repeat (see `session.settle`)."""
+        for device in self._devices.values():
+            device.driven.session.refresh()
+
+    def health(self) -> tuple[DeviceHealth, ...]:
+        """How every device is, in the order of the configuration."""
+        return tuple(device.health() for device in self._devices.values())
+
+    def worst_sweep_ns(self, device: str) -> int | None:
+        """The bound that a reader states for a sweep without faults; None for a device that does not sweep."""
+        return self._devices[device].driven.session.figures().worst_sweep_ns
