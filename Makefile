@@ -1,0 +1,80 @@
+# Two commands, each does all its own set-up on a fresh machine:
+#   make demo     simulated hardware, embedded broker, the display at a printed address (ARGS="--hands 1 --exit")
+#   make test     everything that is checked (PYTEST_ARGS="tests/journal -x" for a part)
+# and make install, which both do first: a .venv with the product in it. PYTHON=python3.12 chooses another Python.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+UV_VERSION := 0.13.9
+
+.PHONY: help install demo test style format-check imports types tests system format bench lock clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^#  *make/  make/p' Makefile
+
+install: $(VENV)/.product
+
+demo: install
+	$(BIN)/tabled demo $(ARGS)
+
+test: install system style format-check imports types tests
+
+# Each check by itself; the pre-commit hooks call these same targets.
+style: install
+	$(BIN)/ruff check .
+
+format-check: install
+	$(BIN)/ruff format --check .
+
+imports: install
+	$(BIN)/lint-imports
+
+types: install
+	$(BIN)/mypy
+
+tests: install
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+# Debian packages that some tests use: installed when we may, else named with what will be skipped.
+system:
+	@.ci/system
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install
+	$(BIN)/python -m tests.bench.bench_journal
+
+# The stamps lie inside .venv, so that deleting it forgets them too.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'tabled needs Python 3.11 or newer, and "$(PYTHON)" is not: try "make install PYTHON=python3.12"'; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	  echo '"$(PYTHON)" cannot make virtual environments: on Debian or Ubuntu run "apt-get install python3-venv"'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.locked: requirements.lock | $(BIN)/python
+	$(PIP) install --quiet --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.product: $(VENV)/.locked pyproject.toml
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# New pins, for every Python that pyproject.toml allows: run it after a change of dependencies there (or, with
+# LOCK_ARGS=--upgrade, to move on), then look at the difference before it is committed.  The last line of input is
+# the build backend, so that installing the product itself downloads nothing that is not pinned.
+lock:
+	$(PYTHON) -m venv $(VENV)/.uv
+	$(VENV)/.uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
+	printf 'hatchling>=1.27,<2\neditables\n' | $(VENV)/.uv/bin/uv pip compile --quiet pyproject.toml - --extra dev \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command 'make lock' $(LOCK_ARGS) -o requirements.lock
+	rm -rf $(VENV)/.uv
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
