@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -31,6 +32,7 @@ MAX_PACKET = 262_144
 _BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _STABLE_S = 10.0
 _READY_S = 10.0
+_STAMP = re.compile(r"^\d{9,}: ")  # mosquitto's seconds since 1970
 
 
 class BrokerError(Exception):
@@ -253,7 +255,7 @@ class EmbeddedBroker:
         assert child.stderr is not None
         with child.stderr as stream:
             while line := stream.readline(1000):
-                self._said.append(line.decode("utf-8", "replace").strip())
+                self._said.append(_STAMP.sub("", line.decode("utf-8", "replace").strip()))
 
     def _await_listeners(self) -> bool:
         for _ in range(int(_READY_S / 0.05)):
@@ -289,7 +291,7 @@ class EmbeddedBroker:
     def _last_words(self) -> str:
         code = None if self._child is None else self._child.returncode
         end = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-        return f"{end}: {self._said[-1]}" if self._said else end
+        return ": ".join([end, *(line.rstrip(".") for line in list(self._said)[-2:])])
 
 
 def mosquitto_config(port: int, ws_port: int, folder: Path) -> str:

@@ -34,6 +34,7 @@ MAX_REQUESTS = 256
 _ACKS_IN_FLIGHT = 4
 _ACK_TIMEOUT_NS = 10_000_000_000
 _FRESH_HEALTH_NS = 3_000_000_000
+_FLAPPING_NS = 20_000_000_000
 _TICK_S = 0.25
 _GOODBYE_STEPS = 40
 
@@ -102,6 +103,7 @@ class MqttOutlet:
         self._note = ""
         self._last_error = ""
         self._tick_ns = 0
+        self._losses: deque[int] = deque(maxlen=3)
         self._n = dict.fromkeys(
             ("connects", "losses", "errors", "thread_restarts", "commands", "refused", "acks_dropped"), 0
         )
@@ -156,7 +158,7 @@ class MqttOutlet:
             connected=self._connected,
             address=self._config.broker.address,
             protocol=self._protocol if self._connected else "",
-            problem=self._problem or self._note,
+            problem=self._problem or self._flapping() or self._note,
             cursor=outbox.cursor if outbox else 0,
             in_flight=outbox.in_flight if outbox else 0,
             published=outbox.published if outbox else 0,
@@ -164,6 +166,16 @@ class MqttOutlet:
             last_error=self._last_error,
             tick_ns=self._tick_ns,
             **self._n,
+        )
+
+    def _flapping(self) -> str:
+        """Mosquitto 2.0.11 closes a session that was taken over without a word, so the pattern must tell."""
+        losses = list(self._losses)
+        if len(losses) < 3 or losses[-1] - losses[0] > _FLAPPING_NS or self._now_ns() - losses[-1] > _FLAPPING_NS:
+            return ""
+        return (
+            f"The connection to {self._config.broker.address} is lost again and again: perhaps a second daemon uses "
+            f"the name {self._config.name!r}. Stop it, or give it its own [mqtt] client_id."
         )
 
     def _set(self, leaf: str, payload: bytes) -> None:
@@ -259,6 +271,7 @@ class MqttOutlet:
         self._problem = str(BrokerUnreachable(self._config.broker.address, lost.reason, lost.advice))
         if self._connected:
             self._n["losses"] += 1
+            self._losses.append(self._now_ns())
             return False
         if self._settled:
             return False
