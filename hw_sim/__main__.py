@@ -1,0 +1,120 @@
+"""``python -m hw_sim --rundir DIR``: a table of simulated people and hardware for a daemon to watch.
+
+Prints one JSON line with the devices' ports, reads one with the broker's address, deals, prints a summary.
+Exit status: 0 all rulings as expected, 1 some differed (see results.jsonl), 2 it could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from itertools import islice
+from pathlib import Path
+
+from hw_sim.devices.feig import Noise
+from hw_sim.floor import FloorError
+from hw_sim.generate import generate_hands
+from hw_sim.hands import Hand, HandFormatError, load_hands
+from hw_sim.live import LiveOptions, run
+from hw_sim.people import Pace
+from hw_sim.table import TableOptions
+
+
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    p = argparse.ArgumentParser(prog="python -m hw_sim", description="simulated table: people, chips, reader, panel")
+    p.add_argument("--rundir", type=Path, required=True, help="folder for chips.csv, results.jsonl, truth.jsonl")
+    p.add_argument("--hands", type=int, default=None, metavar="N", help="at most N hands (own hands: 5 if not given)")
+    p.add_argument("--hands-file", type=Path, default=None, help="hands to deal (JSON lines)")
+    p.add_argument("--generate", action="store_true", help="deal own hands even where a hands file is present")
+    p.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only the hands of these names")
+    p.add_argument("--structure", default="no-limit", help='betting structure, or "all"')
+    p.add_argument("--seats", type=int, choices=range(2, 11), default=None, metavar="2..10", help="antennas")
+    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--speed", type=float, default=1.0, help="how many times faster than people are")
+    p.add_argument("--rf", choices=("none", "real"), default="none", help="reader's timing: at once, or as measured")
+    p.add_argument("--miss", type=float, nargs=2, default=(0.0, 0.0), metavar=("LONE", "BURIED"), help="missed reads")
+    p.add_argument("--ghost", type=float, default=0.0, help="chance of a ghost UID in one inventory")
+    p.add_argument("--bleed", type=float, default=0.0, help="chance that a neighbour's tag answers")
+    p.add_argument("--ruling-timeout", type=float, default=10.0, metavar="S", help="wait for a final ruling")
+    p.add_argument("--site", default="demo")
+    p.add_argument("--table", default="t1")
+    args = p.parse_args(argv)
+    if args.speed <= 0 or args.ruling_timeout <= 0 or (args.hands is not None and args.hands < 1):
+        p.error("--speed, --ruling-timeout and --hands must be above 0")
+    return args
+
+
+def choose_hands(args: argparse.Namespace) -> list[Hand]:
+    """Hands to deal, at least one; an error says which option left none."""
+    hands = _find_hands(args)
+    if not hands:
+        raise HandFormatError("no hand is left after --structure and --only: loosen them")
+    return hands
+
+
+def _find_hands(args: argparse.Namespace) -> list[Hand]:
+    """Hands from the named file, else from the shared ones, else the simulator's own."""
+    path = args.hands_file
+    if path is None and not args.generate:
+        shared = Path(os.environ.get("TABLED_SHARED", "../shared")) / "hands" / "hands.jsonl"
+        path = shared if shared.is_file() else None
+    if path is None:
+        hands = generate_hands(args.seed, args.hands or 5)
+        return [h for h in hands if not args.only or h.hand in args.only]
+    structure = None if args.structure == "all" else args.structure
+    return list(islice(load_hands(path, only=args.only, structure=structure), args.hands))
+
+
+def seats_for(args: argparse.Namespace, hands: list[Hand]) -> int:
+    """Seats of the table: as asked, else as many as the fullest hand needs."""
+    most = max(h.players for h in hands)
+    if args.seats and args.seats < most:
+        raise HandFormatError(f"--seats {args.seats} is too few: a chosen hand has {most} players")
+    return args.seats or most
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point."""
+    args = parse_arguments(argv)
+    try:
+        hands = choose_hands(args)
+        seats = seats_for(args, hands)
+    except HandFormatError as e:
+        print(f"hw_sim: {e}", file=sys.stderr)
+        return 2
+    lone, buried = args.miss
+    options = LiveOptions(
+        rundir=args.rundir,
+        site=args.site,
+        table=args.table,
+        pace=Pace(speed=args.speed, ruling_timeout_s=args.ruling_timeout),
+        hardware=TableOptions(
+            seed=args.seed,
+            seats=seats,
+            real_rf=args.rf == "real",
+            noise=Noise(miss_lone=lone, miss_buried=buried, ghost=args.ghost, bleed=args.bleed),
+        ),
+    )
+    return asyncio.run(_until_told(hands, options))
+
+
+async def _until_told(hands: list[Hand], options: LiveOptions) -> int:
+    task = asyncio.ensure_future(run(hands, options))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        return 0
+    except FloorError as e:
+        print(f"hw_sim: {e}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
