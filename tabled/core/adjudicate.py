@@ -1,0 +1,262 @@
+"""From one seat's attempt to a ruling: provisional at the best reading, one question, final."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from tabled.core.draft import Draft
+from tabled.core.state import OpenQuestion, Standing
+from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
+from tabled.fusion.presence import confidence
+from tabled.fusion.settings import MS
+from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
+from tabled.model.ruling import Reason, Ruling
+from tabled.rules.judge import Judgement, judge
+
+
+def adjudicate(draft: Draft, attempt: Attempt) -> bool:
+    """Judge the attempt of the seat to act.  True when its act became final and the hand moved on."""
+    state = draft.state
+    assert state.config is not None
+    found = doubts(attempt, state.config.fusion)
+    judged = _judge(draft, attempt, _reading(draft, found))
+    ruling = judged.ruling
+    due = _due(draft, attempt, ruling)
+    _drop_idle_question(draft, attempt, found)
+    asked = due and _ask_if_it_matters(draft, attempt, found, judged)
+    if due and not asked and state.question is None and _finish(draft, attempt, judged):
+        return True
+    standing = state.standing
+    if standing is None and ruling.action == "pending":
+        return False
+    if standing is None or standing.ruling != ruling or asked:
+        _issue(draft, attempt, ruling, "provisional")
+    return False
+
+
+def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
+    """When the attempt's motion and words are over, if nothing more comes.  None: it waits for an event."""
+    config = draft.state.config
+    assert config is not None
+    fusion = config.fusion
+    if attempt.empty:
+        return None
+    quiet = attempt.last_ns() + fusion.motion_close_ms * MS
+    touch = attempt.first_touch()
+    if touch is None:
+        return quiet
+    return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
+
+
+def answer(draft: Draft, key: str, by: str) -> bool:
+    """Settle the open question.  False when none is open."""
+    state = draft.state
+    question = state.question
+    if question is None:
+        return False
+    state.answers = {**state.answers, question.doubt: key == "key_a"}
+    state.question = None
+    draft.emit(QuestionClosed(question=question.position, answer="key_a" if key == "key_a" else "key_b", by=by))
+    return True
+
+
+def out_of_turn(draft: Draft, attempt: Attempt) -> None:
+    """A seat acted while another was to act: say so once; its act waits for its turn."""
+    state = draft.state
+    if attempt.seat in state.flagged:
+        return
+    state.flagged = (*state.flagged, attempt.seat)
+    assert state.config is not None
+    reading = _reading(draft, doubts(attempt, state.config.fusion))
+    ruling = _judge(draft, attempt, reading).ruling
+    assert state.hand is not None
+    to_act = state.hand.to_act or ""
+    _publish(draft, attempt, ruling, "final", replaces=None)
+    draft.alert(f"turn:{attempt.seat}", "warning", Reason("out_of_turn", {"seat": attempt.seat, "to_act": to_act}))
+
+
+def _reading(draft: Draft, found: tuple[Doubt, ...]) -> dict[DoubtKind, bool]:
+    answers = draft.state.answers
+    return {d.kind: answers.get(d.kind, d.best) for d in found}
+
+
+def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Judgement:
+    state = draft.state
+    assert state.hand is not None
+    assert state.config is not None
+    assert state.hand_profile is not None
+    return judge(state.hand, state.hand_profile, acts(attempt, reading, state.config.fusion))
+
+
+def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
+    """True when nothing that may still arrive can change the reading: motion over, antenna swept, words heard."""
+    state = draft.state
+    if ruling.action == "pending":
+        return False
+    if not attempt.arrivals and ruling.action in ("fold", "check"):
+        return True
+    if any(not a.certain and not a.taken_back for a in attempt.arrivals):
+        return False
+    if attempt.closed:
+        return True
+    deadline = deadline_ns(draft, attempt)
+    if deadline is None or state.now_ns < deadline:
+        return False
+    return _swept_since(draft, attempt)
+
+
+def _swept_since(draft: Draft, attempt: Attempt) -> bool:
+    """True when the seat's antennas have all finished an inventory that began after the last chip was seen."""
+    state = draft.state
+    assert state.config is not None
+    if not attempt.arrivals:
+        return True
+    last = max(a.span.latest_ns for a in attempt.arrivals)
+    for antenna in state.config.layout.antennas:
+        if antenna.place.kind == "bet" and antenna.place.seat == attempt.seat:
+            area = state.areas.get(f"{antenna.device}#{antenna.antenna}")
+            if area is None or area.clean is None or area.clean.earliest_ns < last:
+                return False
+    return True
+
+
+def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...], judged: Judgement) -> bool:
+    """Ask about the first unanswered doubt whose other reading would be another ruling."""
+    state = draft.state
+    if state.question is not None:
+        return False
+    reading = _reading(draft, found)
+    for doubt in found:
+        if doubt.kind in state.answers:
+            continue
+        other = _judge(draft, attempt, {**reading, doubt.kind: not reading[doubt.kind]}).ruling
+        if _same_effect(judged.ruling, other):
+            continue
+        yes, no = (judged.ruling, other) if reading[doubt.kind] else (other, judged.ruling)
+        position = draft.emit(
+            QuestionAsked(
+                hand_id=state.hand_id,
+                act=state.act + 1,
+                seat=attempt.seat,
+                reason=Reason(f"ask_{doubt.kind}", {"seat": attempt.seat}),
+                choices=(
+                    Choice("key_a", Reason(f"{doubt.kind}_yes"), yes.action, yes.to),
+                    Choice("key_b", Reason(f"{doubt.kind}_no"), no.action, no.to),
+                ),
+                stands="key_a" if reading[doubt.kind] else "key_b",
+                asked_ns=state.now_ns,
+            )
+        )
+        state.question = OpenQuestion(position, attempt.seat, doubt.kind)
+        return True
+    return False
+
+
+def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> None:
+    """New evidence can settle what was asked; then the question leaves the screen by itself."""
+    state = draft.state
+    question = state.question
+    if question is None or question.seat != attempt.seat or any(d.kind == question.doubt for d in found):
+        return
+    state.question = None
+    draft.emit(QuestionClosed(question=question.position, answer=None, by="evidence"))
+
+
+def _same_effect(one: Ruling, other: Ruling) -> bool:
+    return (one.action, one.verb, one.to, one.add, one.back, one.floor, one.may_raise) == (
+        other.action,
+        other.verb,
+        other.to,
+        other.add,
+        other.back,
+        other.floor,
+        other.may_raise,
+    )
+
+
+def _finish(draft: Draft, attempt: Attempt, judged: Judgement) -> bool:
+    """Issue the final ruling and move the hand, or leave it with the floor."""
+    state = draft.state
+    if judged.after is None and state.floor_waiting is not None:
+        return False
+    position = _issue(draft, attempt, judged.ruling, "final")
+    if judged.after is None:
+        state.floor_waiting = position
+        draft.alert("floor", "warning", Reason("floor_decides", {"seat": attempt.seat}))
+        return False
+    close_act(draft, attempt, judged)
+    return True
+
+
+def close_act(draft: Draft, attempt: Attempt, judged: Judgement) -> None:
+    """The act is ruled: its chips belong to the line, what is owed or due back is remembered, the hand moves on."""
+    state = draft.state
+    ruling = judged.ruling
+    line = draft.line(attempt.seat)
+    settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
+    draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
+    state.hand = judged.after
+    state.attempts = {seat: a for seat, a in state.attempts.items() if seat != attempt.seat}
+    state.act += 1
+    state.standing = None
+    state.answers = {}
+    state.floor_waiting = None
+    state.flagged = tuple(s for s in state.flagged if s != attempt.seat)
+    draft.clear(f"turn:{attempt.seat}")
+    draft.clear("floor")
+
+
+def _issue(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status) -> int:
+    standing = draft.state.standing
+    position = _publish(draft, attempt, ruling, status, replaces=standing.position if standing else None)
+    draft.state.standing = Standing(position, ruling, attempt.seat)
+    return position
+
+
+def _publish(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status, *, replaces: int | None) -> int:
+    state = draft.state
+    assert state.hand is not None
+    first = _first_ns(attempt)
+    return draft.emit(
+        RulingIssued(
+            hand_id=state.hand_id,
+            street=state.hand.street,
+            act=state.act + 1,
+            status=status,
+            ruling=ruling,
+            replaces=replaces,
+            question=state.question.position if state.question else None,
+            touched_from_ns=first[0],
+            touched_to_ns=first[1],
+            ruled_ns=state.now_ns,
+            evidence=attempt.evidence(),
+            confidence=_confidence(draft, attempt),
+        )
+    )
+
+
+def _first_ns(attempt: Attempt) -> tuple[int | None, int | None]:
+    """Bounds of the first touch, or of the first word where no chip moved."""
+    spans = [w.span for w in attempt.words]
+    touch = attempt.first_touch()
+    if touch is not None:
+        return touch.earliest_ns, touch.latest_ns
+    if not spans:
+        return None, None
+    return min(s.earliest_ns for s in spans), min(s.latest_ns for s in spans)
+
+
+def _confidence(draft: Draft, attempt: Attempt) -> int:
+    """The weakest link: the least certain chip, halved while a question is open."""
+    state = draft.state
+    assert state.config is not None
+    levels = [
+        state.areas[f"{spot.device}#{spot.antenna}"].tags[arrival.uid].level
+        for arrival in attempt.arrivals
+        for spot in state.config.layout.antennas
+        if spot.place.seat == attempt.seat
+        and f"{spot.device}#{spot.antenna}" in state.areas
+        and arrival.uid in state.areas[f"{spot.device}#{spot.antenna}"].tags
+    ]
+    sure = min((confidence(level) for level in levels), default=998)
+    return sure // 2 if state.question else sure

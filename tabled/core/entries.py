@@ -1,0 +1,77 @@
+"""What the journal feeds the core: inputs only.  Their bytes are canonical JSON; times are host monotonic ns."""
+
+from __future__ import annotations
+
+import msgspec
+
+from firmware_bridge.wire import AnyObservation
+from tabled.fusion.settings import FusionSettings
+from tabled.model.layout import Layout
+from tabled.model.outcome import AnyOperatorAct
+
+
+class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything outside the evidence that a ruling depends on; journalled whole, so a journal explains itself.
+
+    ``chips`` maps a tag's UID to its value in smallest chips.  ``profile`` is the resolved text of the
+    betting law in force.
+    """
+
+    site: str
+    table: str
+    layout: Layout
+    chips: dict[str, int]
+    profile: str
+    fusion: FusionSettings = FusionSettings()
+
+
+class Input(msgspec.Struct, frozen=True, tag_field="in", kw_only=True):
+    """Base of all inputs.  ``at_ns`` is the host's monotonic clock when the input was taken."""
+
+    at_ns: int
+
+
+class Started(Input, frozen=True, tag="started", kw_only=True):
+    """The daemon started.  ``clock`` names the host's boot: monotonic times compare only within one."""
+
+    epoch: str
+    clock: str
+    version: str
+    config: TableConfig
+
+
+class Seen(Input, frozen=True, tag="obs", kw_only=True):
+    """A device reported something."""
+
+    observation: AnyObservation
+
+
+class Ticked(Input, frozen=True, tag="timer", kw_only=True):
+    """Time passed a moment that the core had asked to be woken at."""
+
+
+class Ordered(Input, frozen=True, tag="cmd", kw_only=True):
+    """An operator ordered something."""
+
+    act: AnyOperatorAct
+
+
+AnyInput = Started | Seen | Ticked | Ordered
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+_decoder: msgspec.json.Decoder[AnyInput] = msgspec.json.Decoder(AnyInput)
+
+
+def encode(entry: AnyInput) -> bytes:
+    """Canonical bytes of an input."""
+    return _encoder.encode(entry)
+
+
+def decode(body: bytes) -> AnyInput:
+    """An input from its canonical bytes.  Raises `msgspec.DecodeError` for anything else."""
+    return _decoder.decode(body)
+
+
+def kind_of(entry: AnyInput) -> str:
+    """The journal's name for this kind of entry."""
+    return str(type(entry).__struct_config__.tag)

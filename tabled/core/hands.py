@@ -1,0 +1,136 @@
+"""The course of a hand: posts, streets, the sweep that ends a street, the end."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from tabled.core.draft import Draft
+from tabled.core.state import Line
+from tabled.model.hand import HandSetup
+from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetClosed
+from tabled.model.ruling import Reason
+from tabled.rules.hand import Hand
+
+
+def start(draft: Draft, setup: HandSetup) -> None:
+    """Begin a hand.  Chips that lie on a line already count as posted: players post before the dealer presses."""
+    state = draft.state
+    assert state.profile is not None
+    hand = Hand.start(setup, state.profile)
+    state.hand = hand
+    state.hand_id = setup.hand_id
+    state.hand_profile = state.profile
+    state.button = setup.button
+    state.due = {s.seat: min(s.stack, s.ante + s.blind + s.dead) for s in setup.seats}
+    state.lines = {
+        seat: Line(settled=line.settled, posted=sum(line.settled.values())) for seat, line in state.lines.items()
+    }
+    state.attempts = {}
+    state.act = 0
+    state.standing = None
+    state.answers = {}
+    state.flagged = ()
+    state.floor_waiting = None
+    state.phase = "posting"
+    draft.emit(HandStarted(hand_id=setup.hand_id, view=hand.view(), started_ns=state.now_ns))
+
+
+def begin_betting(draft: Draft, *, missing_ok: bool) -> bool:
+    """Betting begins once every post lies (or lay) on its line, or once the dealer says so by going on."""
+    state = draft.state
+    short = {seat: due - draft.line(seat).posted for seat, due in state.due.items() if draft.line(seat).posted < due}
+    if short and not missing_ok:
+        return False
+    for seat in sorted(short):
+        draft.alert(f"post:{seat}", "warning", Reason("post_missing", {"seat": seat, "amount": short[seat]}))
+    for seat, due in state.due.items():
+        line = draft.line(seat)
+        over = line.posted - due
+        if over > 0:
+            draft.set_line(seat, replace(line, back=over))
+            draft.alert(f"post:{seat}", "info", Reason("change_due", {"seat": seat, "amount": over}))
+    state.phase = "betting"
+    return True
+
+
+def begin_sweep(draft: Draft) -> None:
+    """All bets of the street are in; the chips now go to the pot."""
+    state = draft.state
+    state.phase = "sweeping"
+    for seat in sorted(state.lines):
+        line = state.lines[seat]
+        if line.owed > 0:
+            draft.alert(f"owed:{seat}", "warning", Reason("still_owed", {"seat": seat, "amount": line.owed}))
+
+
+def close_street(draft: Draft, *, by_order: bool = False) -> bool:
+    """When the lines are empty the street is over: by what the antennas see, or because the dealer says so."""
+    state = draft.state
+    hand = state.hand
+    assert hand is not None
+    if not by_order and any(line.settled for line in state.lines.values()):
+        return False
+    drop_question(draft)
+    pots = hand.pots()
+    draft.emit(
+        StreetClosed(
+            hand_id=state.hand_id,
+            street=hand.street,
+            pots=pots,
+            pot_total=sum(p.amount for p in pots),
+            closed_ns=state.now_ns,
+        )
+    )
+    for seat in sorted(state.lines):
+        for subject in (f"owed:{seat}", f"line:{seat}", f"post:{seat}", f"turn:{seat}"):
+            draft.clear(subject)
+    left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}
+    state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
+    if hand.over:
+        _end(draft, hand)
+        return False
+    hand = hand.copy()
+    hand.deal_next_street()
+    state.hand = hand
+    state.phase = "betting"
+    return True
+
+
+def drop_question(draft: Draft) -> None:
+    """Close an open question that no longer has an act to settle."""
+    state = draft.state
+    if state.question is not None:
+        draft.emit(QuestionClosed(question=state.question.position, answer=None, by="hand"))
+        state.question = None
+
+
+def _end(draft: Draft, hand: Hand) -> None:
+    state = draft.state
+    view = hand.view()
+    state.phase = "over"
+    state.attempts = {}
+    state.standing = None
+    draft.emit(
+        HandEnded(
+            hand_id=state.hand_id,
+            pot_total=sum(p.amount for p in view.pots),
+            stacks={s.seat: s.stack for s in view.seats},
+            ended_ns=state.now_ns,
+        )
+    )
+
+
+def abandon(draft: Draft) -> None:
+    """A misdeal: nothing of the hand counts."""
+    state = draft.state
+    drop_question(draft)
+    state.hand = None
+    state.hand_id = ""
+    state.phase = "idle"
+    state.attempts = {}
+    state.standing = None
+    state.answers = {}
+    state.floor_waiting = None
+    for subject in sorted(state.faults):
+        if not subject.startswith(("device:", "unknown_tag:")):
+            draft.clear(subject)

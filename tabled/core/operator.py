@@ -1,0 +1,80 @@
+"""What operators order, over MQTT or by a key that is no word."""
+
+from __future__ import annotations
+
+from tabled.core import hands
+from tabled.core.adjudicate import answer
+from tabled.core.draft import Draft
+from tabled.core.state import TableState
+from tabled.model.outcome import AbandonHand, Answer, AnyOperatorAct, NextStreet, StartHand
+from tabled.model.ruling import Reason
+from tabled.rules.hand import SetupError, check_setup
+
+
+class NotNow(ValueError):
+    """The order makes no sense as the table stands; the message says what to do instead."""
+
+
+def verify(state: TableState, act: AnyOperatorAct) -> None:
+    """Raise `NotNow` when the order cannot be obeyed.  Checked before the order is journalled."""
+    if isinstance(act, StartHand):
+        if state.phase not in ("idle", "over"):
+            raise NotNow(f"hand {state.hand_id} is still being played: end it, or send abandon_hand for a misdeal")
+        try:
+            check_setup(act.setup)
+        except SetupError as problem:
+            raise NotNow(str(problem)) from problem
+        assert state.config is not None
+        strangers = [s.seat for s in act.setup.seats if s.seat not in state.config.layout.seats]
+        if strangers:
+            raise NotNow(f"seat {strangers[0]} is not a seat of this table; its seats are {_seats(state)}")
+    elif isinstance(act, Answer):
+        if state.question is None:
+            raise NotNow("no question is open; it was answered already or settled by itself")
+        if state.question.position != act.question:
+            raise NotNow(f"question {act.question} is not open; question {state.question.position} is")
+    elif isinstance(act, NextStreet):
+        if state.phase != "sweeping":
+            raise NotNow("the street is not over: finish the betting first")
+    elif isinstance(act, AbandonHand) and (state.hand is None or state.phase == "over"):
+        raise NotNow("no hand is being played")
+
+
+def obey(draft: Draft, act: AnyOperatorAct) -> None:
+    """Carry out an order that was verified; one that no longer fits is reported and changes nothing."""
+    try:
+        verify(draft.state, act)
+    except NotNow as problem:
+        draft.alert("order", "info", Reason("order_refused", {"why": str(problem)}))
+        return
+    if isinstance(act, StartHand):
+        hands.start(draft, act.setup)
+    elif isinstance(act, Answer):
+        answer(draft, act.key, act.who or "display")
+    elif isinstance(act, NextStreet):
+        hands.close_street(draft, by_order=True)
+    elif isinstance(act, AbandonHand):
+        hands.abandon(draft)
+
+
+def on_key(draft: Draft, key: str) -> bool:
+    """Keys that order something.  True when the key was one of them."""
+    state = draft.state
+    if key == "next_street":
+        if state.phase == "sweeping":
+            hands.close_street(draft, by_order=True)
+        else:
+            draft.alert("panel", "info", Reason("street_not_over"))
+        return True
+    if key == "floor":
+        draft.alert("floor", "warning", Reason("floor_called"))
+        return True
+    if key in ("new_hand", "undo"):
+        draft.alert("panel", "info", Reason("key_not_yet", {"key": key}))
+        return True
+    return False
+
+
+def _seats(state: TableState) -> str:
+    assert state.config is not None
+    return ", ".join(state.config.layout.seats)

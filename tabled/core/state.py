@@ -1,0 +1,112 @@
+"""The table's state: a value that `tabled.core.table.step` folds the journal into.
+
+A `TableState` is never changed once it has been returned: `step` copies it and replaces whole fields.
+The betting engine inside is treated the same way (copied before it moves).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from tabled.core.entries import TableConfig
+from tabled.fusion.motion import Attempt, DoubtKind
+from tabled.fusion.presence import Area
+from tabled.model.outcome import Phase, SeatLine, TableView
+from tabled.model.ruling import Reason, Ruling
+from tabled.rules.hand import Hand
+from tabled.rules.profile import Profile
+
+MAX_PRESSES_REMEMBERED = 512
+"""A panel holds far fewer unacknowledged presses; older repeats than this cannot come."""
+RECENT_RULINGS = 16
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A seat's betting area as the accounts have it.
+
+    ``settled`` are chips (UID to value) that belong to acts already ruled or to posts.  ``posted`` counts
+    what has been put up before the first act, ``owed`` what a final ruling still asks for and ``back``
+    what it gives back.  ``missing`` are settled chips that vanished while nothing explained it.
+    """
+
+    settled: dict[str, int] = {}
+    missing: dict[str, int] = {}
+    posted: int = 0
+    owed: int = 0
+    back: int = 0
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """The newest ruling on the act in progress and its journal position."""
+
+    position: int
+    ruling: Ruling
+    seat: str
+
+
+class OpenQuestion(msgspec.Struct, frozen=True):
+    """The one question that is on the screen: which doubt of which seat's act it settles."""
+
+    position: int
+    seat: str
+    doubt: DoubtKind
+
+
+class TableState(msgspec.Struct, kw_only=True):
+    """Everything the daemon knows, as a fold of its journal."""
+
+    config: TableConfig | None = None
+    profile: Profile | None = None
+    epoch: str = ""
+    clock: str = ""
+    position: int = 0
+    now_ns: int = 0
+    phase: Phase = "idle"
+    hand: Hand | None = None
+    hand_id: str = ""
+    hand_profile: Profile | None = None
+    button: str | None = None
+    due: dict[str, int] = {}
+    act: int = 0
+    areas: dict[str, Area] = {}
+    lines: dict[str, Line] = {}
+    attempts: dict[str, Attempt] = {}
+    standing: Standing | None = None
+    question: OpenQuestion | None = None
+    answers: dict[DoubtKind, bool] = {}
+    flagged: tuple[str, ...] = ()
+    faults: dict[str, Reason] = {}
+    presses: tuple[str, ...] = ()
+    recent: tuple[int, ...] = ()
+    floor_waiting: int | None = None
+
+
+def view(state: TableState) -> TableView:
+    """The display's picture of the state.  Holds no stack, no pot and no chip that is not yet bet."""
+    hand = state.hand
+    seats: tuple[SeatLine, ...] = ()
+    if hand is not None:
+        picture = hand.view()
+        seats = tuple(SeatLine(s.seat, s.bet, s.status, s.may_raise) for s in picture.seats)
+    betting = hand is not None and state.phase == "betting"
+    return TableView(
+        epoch=state.epoch,
+        position=state.position,
+        phase=state.phase,
+        hand_id=state.hand_id or None,
+        structure=picture.structure if hand is not None else None,
+        street=hand.street if hand is not None else 0,
+        to_act=hand.to_act if betting and hand is not None else None,
+        bet_to=picture.bet_to if hand is not None else 0,
+        min_raise_to=picture.min_raise_to if hand is not None else 0,
+        seats=seats,
+        button=state.button,
+        question=state.question.position if state.question else None,
+        recent=state.recent,
+        faults=tuple(state.faults[k] for k in sorted(state.faults)),
+    )
+
+
+Key = Literal["key_a", "key_b"]

@@ -1,0 +1,52 @@
+"""Numbers that fusion needs about people and sensors.  One value per table, part of its configuration."""
+
+from __future__ import annotations
+
+import msgspec
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+
+
+class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Log-likelihood steps of the presence filter, in thousandths of a nat.
+
+    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``floor`` and ``ceiling``.
+    ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
+    ``miss_lone`` is ln(0.05/0.99).  ``miss_stack`` is far weaker than ln(0.15/0.99) because misses
+    in a stack are correlated: the chip that was hidden once stays hidden.
+    """
+
+    start: int = -4000
+    hit: int = 4550
+    miss_lone: int = 2990
+    miss_stack: int = 1250
+    elsewhere: int = 1500
+    confirmed: int = 3000
+    gone: int = -2000
+    ceiling: int = 6000
+
+
+class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Spans of human behaviour, in milliseconds.
+
+    Two chips that landed within ``one_motion_ms`` of each other came in one motion; at least
+    ``two_motions_ms`` apart they came in two; between the two nobody can tell without a camera.
+    ``motion_close_ms`` after the last chip the motion is over.  A key is pressed ``reaction_min_ms``
+    to ``reaction_max_ms`` after the word was spoken (a "said first" key settles the order at once).
+    """
+
+    one_motion_ms: int = 500
+    two_motions_ms: int = 1200
+    motion_close_ms: int = 900
+    reaction_min_ms: int = 200
+    reaction_max_ms: int = 1500
+    sensor: SensorModel = SensorModel()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.one_motion_ms <= self.two_motions_ms:
+            raise ValueError("one_motion_ms must not be larger than two_motions_ms, nor negative")
+        if not 0 <= self.reaction_min_ms <= self.reaction_max_ms:
+            raise ValueError("reaction_min_ms must not be larger than reaction_max_ms, nor negative")
+        if self.motion_close_ms <= 0:
+            raise ValueError("motion_close_ms must be positive")

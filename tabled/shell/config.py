@@ -1,0 +1,205 @@
+"""``table.toml``: one file that says what is plugged in where, and which law the room plays by.
+
+Every mistake is one `ConfigError` whose text names the file, the key and what to write instead.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from tabled.fusion.settings import FusionSettings
+from tabled.model.layout import Antenna, Layout, Place
+
+MAX_CONFIG_BYTES = 1 << 20
+MAX_CHIPS = 200_000
+MAX_CHIP_FILE_BYTES = 32 << 20
+
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$")]
+
+
+class ConfigError(ValueError):
+    """The configuration cannot be used; the message is one line that says what to do."""
+
+
+class TableSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[table]``: who we are and which betting law holds."""
+
+    site: Name = "site"
+    name: Name = "table-1"
+    seats: Annotated[int, msgspec.Meta(ge=2, le=10)] = 9
+    profile: str = "tda-2024"
+    language: str = "en"
+
+
+class ChipsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[chips]``: the registry, a CSV file with the columns ``uid,denomination``."""
+
+    file: str
+
+
+class JournalSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[journal]``: where everything is written down."""
+
+    file: str
+
+
+class MqttSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[mqtt]``: ``"embedded"``, or the address of a broker, ``mqtt://host:1883`` or ``mqtts://host:8883``.
+
+    ``websocket`` is the address at which the display's browser reaches that broker.
+    """
+
+    broker: str = "embedded"
+    websocket: str = ""
+    username: str = ""
+    password_file: str = ""
+    ca_file: str = ""
+
+
+class DisplaySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[display]``: the dealer's page, served on this machine only.  Port 0 takes a free one."""
+
+    enabled: bool = True
+    port: Port = 8080
+
+
+class DeviceSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[[device]]``: one reader or panel.  ``antennas`` maps its antenna numbers to places such as ``"bet:3"``."""
+
+    id: Name
+    driver: str
+    port: str
+    baud: int = 0
+    antennas: dict[str, str] = {}
+    options: dict[str, Any] = {}
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole of ``table.toml``."""
+
+    chips: ChipsSection
+    journal: JournalSection
+    device: tuple[DeviceSection, ...]
+    table: TableSection = TableSection()
+    mqtt: MqttSection = MqttSection()
+    display: DisplaySection = DisplaySection()
+    fusion: FusionSettings = FusionSettings()
+
+
+def load(path: Path) -> Config:
+    """Read a configuration file.  File names in it are relative to the file itself."""
+    try:
+        raw = path.read_bytes()[: MAX_CONFIG_BYTES + 1]
+    except OSError as problem:
+        raise ConfigError(
+            f"{path}: cannot be read ({problem.strerror}); give the file's name with --config"
+        ) from problem
+    if len(raw) > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path}: is larger than a configuration can be; is it the right file?")
+    try:
+        tree = tomllib.loads(raw.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{path}: is not valid TOML: {problem}") from problem
+    config = convert(tree, str(path))
+    base = path.resolve().parent
+    return msgspec.structs.replace(
+        config,
+        chips=ChipsSection(file=str(base / config.chips.file)),
+        journal=JournalSection(file=str(base / config.journal.file)),
+    )
+
+
+def convert(tree: dict[str, Any], source: str) -> Config:
+    """Check a configuration tree; ``source`` names it in messages."""
+    try:
+        config = msgspec.convert(tree, Config)
+    except (msgspec.ValidationError, ValueError) as problem:
+        raise ConfigError(f"{source}: {explain(problem)}") from problem
+    if not config.device:
+        raise ConfigError(f"{source}: no [[device]] is given; a table needs at least one reader and one panel")
+    ids = [d.id for d in config.device]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise ConfigError(f"{source}: two devices are called {name!r}; give each [[device]] its own id")
+    layout_of(config, source)
+    return config
+
+
+def explain(problem: Exception) -> str:
+    """msgspec's message in words for a technician: which key, and what to do about it."""
+    text = str(problem)
+    where = "at the top"
+    if " - at `" in text:
+        text, _, path = text.partition(" - at `")
+        where = f"in {path.rstrip('`').removeprefix('$.') or 'the file'}"
+    if text.startswith("Object contains unknown field"):
+        return f"unknown key {text.rpartition(' ')[2]} {where}; remove it or correct its spelling"
+    if text.startswith("Object missing required field"):
+        return f"key {text.rpartition(' ')[2]} is missing {where}; add it"
+    return f"{text} {where}; correct the value"
+
+
+def layout_of(config: Config, source: str = "table.toml") -> Layout:
+    """The antennas of all devices as the table's layout."""
+    seats = tuple(str(n) for n in range(1, config.table.seats + 1))
+    antennas: list[Antenna] = []
+    taken: dict[Place, str] = {}
+    for device in config.device:
+        for number, text in device.antennas.items():
+            where = f"{source}: device {device.id}, antenna {number}"
+            if not number.isdigit() or not 0 < int(number) <= 64:
+                raise ConfigError(f"{where}: antennas are numbered from 1 to 64")
+            kind, _, seat = text.partition(":")
+            if kind not in ("bet", "stack", "tray", "pot") or (kind in ("bet", "stack")) != bool(seat):
+                raise ConfigError(f'{where}: {text!r} is no place; write "bet:3", "stack:3", "tray" or "pot"')
+            if seat and seat not in seats:
+                raise ConfigError(f"{where}: the table has no seat {seat}; its seats are 1 to {config.table.seats}")
+            place = Place(kind, seat)
+            if place in taken:
+                raise ConfigError(f"{where}: {text} is covered by {taken[place]} already")
+            taken[place] = f"antenna {number} of {device.id}"
+            antennas.append(Antenna(device.id, int(number), place))
+    bare = [seat for seat in seats if Place("bet", seat) not in taken]
+    if bare:
+        raise ConfigError(f'{source}: no antenna covers the bets of seat {bare[0]}; give one of them "bet:{bare[0]}"')
+    return Layout(seats, tuple(sorted(antennas, key=lambda a: (a.device, a.antenna))))
+
+
+def load_chips(path: Path) -> dict[str, int]:
+    """The chip registry: UID to denomination.  Refuses a damaged file with the row number and the reason."""
+    try:
+        if path.stat().st_size > MAX_CHIP_FILE_BYTES:
+            raise ConfigError(f"{path}: is larger than a chip registry can be; is it the right file?")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be read ({problem.strerror}); set [chips] file to the registry") from problem
+    except UnicodeDecodeError as problem:
+        raise ConfigError(f"{path}: is not UTF-8 text; export the registry as CSV again") from problem
+    rows = csv.reader(text.splitlines())
+    header = next(rows, None)
+    if header is None or [h.strip().lower() for h in header[:2]] != ["uid", "denomination"]:
+        raise ConfigError(f"{path}: row 1 must be the header uid,denomination")
+    chips: dict[str, int] = {}
+    for row in rows:
+        number = rows.line_num
+        if not row:
+            continue
+        uid, value = row[0].strip().upper(), row[1].strip() if len(row) > 1 else ""
+        if len(uid) != 16 or any(c not in "0123456789ABCDEF" for c in uid):
+            raise ConfigError(f"{path}: row {number}: {row[0]!r} is no UID of 16 hexadecimal digits")
+        if not value.isascii() or not value.isdigit() or not 0 < int(value) < 10**12:
+            raise ConfigError(f"{path}: row {number}: {value!r} is no denomination; write a whole number above 0")
+        if uid in chips:
+            raise ConfigError(f"{path}: row {number}: UID {uid} stands in the file twice; keep one of the two rows")
+        chips[uid] = int(value)
+        if len(chips) > MAX_CHIPS:
+            raise ConfigError(f"{path}: holds more than {MAX_CHIPS} chips; split the registry by table")
+    if not chips:
+        raise ConfigError(f"{path}: holds no chip; enrol the table's chips first")
+    return chips

@@ -1,0 +1,323 @@
+"""The daemon of one table: readers and panel in, journal, core, rulings out.
+
+One event loop carries everything but the disk (one worker thread, one transaction at a time) and the
+MQTT connection (its own thread).  Inputs wait in a bounded queue until they are durable; nothing is
+acknowledged or shown before that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from firmware_bridge.supervisor import Bridge, DeviceConfig
+from firmware_bridge.wire import AnyObservation, BootId, DeviceId, Press, TimeSpan
+from tabled.core import operator
+from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, Ticked
+from tabled.core.state import TableState, view
+from tabled.core.table import next_wake_ns
+from tabled.journal import Journal, JournalUnwritable
+from tabled.model.outcome import AlertRaised, AnyOperatorAct, TableView
+from tabled.model.ruling import Reason
+from tabled.outlets.broker import BrokerEvent, BrokerUrl, EmbeddedBroker, ExternalBroker, open_broker, parse_url
+from tabled.outlets.display import Display
+from tabled.outlets.messages import render_health, render_state
+from tabled.outlets.mqtt import MqttConfig, MqttOutlet, check
+from tabled.outlets.topics import Origin
+from tabled.shell.clock import clock_name, monotonic_ns, wall_ns
+from tabled.shell.config import Config, DeviceSection, layout_of, load_chips
+from tabled.shell.console import Console
+from tabled.shell.engine import Committed, Engine
+from tabled.shell.intake import Intake
+from tabled.shell.profiles import source_text
+from tabled.shell.rendering import WORDING, renderer
+from tabled.shell.store import JournalStore
+
+HEALTH_PERIOD_S = 1.0
+STATE_PERIOD_NS = 1_000_000_000
+RETRY_S = 0.5
+MAX_ORDERS = 32
+
+
+class Daemon:
+    """One table.  `open` claims every resource, `run` serves until told to stop, `close` gives everything back."""
+
+    def __init__(self, config: Config, out: Callable[[str], None]) -> None:
+        self._config = config
+        self._out = out
+        self._table = table_config(config)
+        self._console = Console(out, WORDING.say, WORDING.announce, config.table.language)
+        self._intake = Intake()
+        self._wake = asyncio.Event()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="tabled-journal")
+        self._closers = contextlib.ExitStack()
+        self._orders: dict[str, AnyOperatorAct] = {}
+        self._trouble: dict[str, Reason] = {}
+        self._shown: TableView | None = None
+        self._shown_ns = 0
+        self._faulted: BaseException | None = None
+        self.display_url = ""
+        self.on_committed: Callable[[Committed], None] = lambda _: None
+
+    async def open(self) -> None:
+        """Open journal, broker, display and ports, in that order.
+
+        Raises `ConfigError`, `BridgeProblem`, `JournalError` or `BrokerError`: each is one line for the technician.
+        """
+        config = self._config
+        devices = [device_config(d) for d in config.device]
+        self._bridge = Bridge(devices, self._on_observation, monotonic_ns)
+        problems = self._bridge.check()
+        if problems:
+            raise problems[0]
+        self._journal = Journal.open(config.journal.file)
+        self._closers.callback(self._journal.close)
+        self._origin = Origin(config.table.site, config.table.name, self._journal.epoch)
+        self._engine = Engine(self._journal, renderer(self._origin))
+        entries = self._engine.recover()
+        if entries:
+            self._out(f"recovered from {entries} journal entries in {config.journal.file}")
+        self._bridge.remember(_known_presses(self._engine.state))
+        await self._open_outlets()
+        await self._commit([self._started()])
+
+    async def _open_outlets(self) -> None:
+        config = self._config
+        loop = asyncio.get_running_loop()
+        self._broker = open_broker(config.mqtt.broker, ws_url=config.mqtt.websocket, on_event=self._on_broker)
+        await loop.run_in_executor(None, self._broker.start)
+        self._closers.callback(self._broker.stop)
+        mqtt = MqttConfig(
+            broker=_address(self._broker),
+            origin=self._origin,
+            username=config.mqtt.username,
+            password_file=config.mqtt.password_file,
+            ca_file=config.mqtt.ca_file,
+        )
+        await loop.run_in_executor(None, check, mqtt)
+        self._outlet = MqttOutlet(
+            mqtt, JournalStore(self._journal), self._on_command, monotonic_ns, wall_ns=wall_ns, loop=loop
+        )
+        self._outlet.start()
+        self._closers.callback(self._outlet.stop)
+        if config.display.enabled:
+            await self._open_display()
+
+    async def _open_display(self) -> None:
+        self._display = Display(self._origin, self._broker.ws_url, port=self._config.display.port)
+        await self._display.start()
+        self.display_url = self._display.url
+
+    @property
+    def broker(self) -> EmbeddedBroker | ExternalBroker:
+        """The broker in use."""
+        return self._broker
+
+    @property
+    def state(self) -> TableState:
+        """The table as of the newest durable entry."""
+        return self._engine.state
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until ``stop`` is set.  Raises what ended it otherwise."""
+        await self._bridge.start()
+        tasks = [
+            asyncio.create_task(self._pump(), name="journal pump"),
+            asyncio.create_task(self._heartbeat(), name="heartbeat"),
+            asyncio.create_task(stop.wait(), name="stop"),
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._bridge.stop()
+
+    async def close(self) -> None:
+        """Write what waits, say good-bye, give everything back.  Safe after a failed `open`."""
+        if hasattr(self, "_engine") and len(self._intake):
+            with contextlib.suppress(JournalUnwritable):
+                while len(self._intake):
+                    await self._commit(self._intake.take())
+        if hasattr(self, "_display"):
+            await self._display.stop()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._closers.close)
+        self._writer.shutdown()
+
+    # -- inputs ----------------------------------------------------------------------------------
+
+    def _on_observation(self, observation: AnyObservation) -> None:
+        self._put(Seen(at_ns=monotonic_ns(), observation=observation))
+
+    def _on_command(self, act: AnyOperatorAct) -> None:
+        try:
+            operator.verify(self._engine.state, act)
+        except operator.NotNow as problem:
+            self._outlet.ack(act.request, False, str(problem))
+            return
+        if len(self._orders) >= MAX_ORDERS:
+            self._outlet.ack(act.request, False, "too many orders at once; send it again in a second")
+            return
+        self._orders[act.request] = act
+        self._put(Ordered(at_ns=monotonic_ns(), act=act))
+
+    def _on_broker(self, event: BrokerEvent) -> None:
+        if not event.up:
+            self._out(event.text)
+
+    def _put(self, entry: AnyInput) -> None:
+        self._intake.put(entry)
+        self._wake.set()
+
+    def _started(self) -> Started:
+        return Started(
+            at_ns=monotonic_ns(),
+            epoch=self._journal.epoch,
+            clock=clock_name(),
+            version=product_version(),
+            config=self._table,
+        )
+
+    # -- journal and what follows ----------------------------------------------------------------
+
+    async def _pump(self) -> None:
+        """Inputs and timers into the journal, as fast as the disk takes them."""
+        while True:
+            wake_ns = next_wake_ns(self._engine.state)
+            now_ns = monotonic_ns()
+            if wake_ns is not None and now_ns >= wake_ns:
+                self._intake.put(Ticked(at_ns=now_ns))
+            if not len(self._intake):
+                timeout = None if wake_ns is None else (wake_ns - now_ns) / 1e9
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), timeout)
+            self._wake.clear()
+            batch = self._intake.take()
+            if batch:
+                await self._commit_patiently(batch)
+
+    async def _commit_patiently(self, batch: list[AnyInput]) -> None:
+        """Commit, and while the disk refuses say so and try again: nothing is acknowledged meanwhile."""
+        while True:
+            try:
+                await self._commit(batch)
+            except JournalUnwritable as problem:
+                if "journal" not in self._trouble:
+                    self._out(f"  FAULT: {problem}")
+                why: dict[str, int | str] = {"why": problem.reason, "advice": problem.advice}
+                self._trouble["journal"] = Reason("journal_unwritable", why)
+                await asyncio.sleep(RETRY_S)
+            else:
+                if self._trouble.pop("journal", None) is not None:
+                    self._out("  over: the journal can be written again")
+                    self._bridge.refresh()  # inventories may have been thinned out meanwhile
+                return
+
+    async def _commit(self, batch: list[AnyInput]) -> None:
+        loop = asyncio.get_running_loop()
+        done = await loop.run_in_executor(self._writer, self._engine.commit, batch, wall_ns())
+        for committed in done:
+            self._after(committed)
+        if any(c.outcomes for c in done):
+            self._outlet.notify()
+        self._show_state()
+
+    def _after(self, committed: Committed) -> None:
+        """Only now: the panel may forget the press, the operator hears what was done, the terminal shows it."""
+        entry = committed.entry
+        if isinstance(entry, Seen) and isinstance(entry.observation, Press):
+            self._bridge.acknowledge(entry.observation)
+        if isinstance(entry, Ordered):
+            self._orders.pop(entry.act.request, None)
+            refused = [
+                o.reason.params.get("why", "")
+                for _, o in committed.outcomes
+                if isinstance(o, AlertRaised) and o.reason.code == "order_refused"
+            ]
+            self._outlet.ack(entry.act.request, not refused, str(refused[0]) if refused else "done", committed.position)
+        for position, outcome in committed.outcomes:
+            self._console.tell(position, outcome)
+        self.on_committed(committed)
+
+    def _show_state(self) -> None:
+        """The retained picture, when it changed, or once a second for its as-of."""
+        picture = view(self._engine.state)
+        now_ns = monotonic_ns()
+        bare = msgspec.structs.replace(picture, position=0)
+        if bare == self._shown and now_ns - self._shown_ns < STATE_PERIOD_NS:
+            return
+        self._shown, self._shown_ns = bare, now_ns
+        self._outlet.set_state(render_state(picture, wall_ns(), origin=self._origin))
+
+    async def _heartbeat(self) -> None:
+        """Once a second, from the loop that it vouches for."""
+        while True:
+            state = self._engine.state
+            faults = [*self._trouble.values(), *(state.faults[k] for k in sorted(state.faults))]
+            if self._intake.dropped:
+                faults.append(Reason("inventories_dropped", {"count": self._intake.dropped}))
+            self._outlet.set_health(
+                render_health(
+                    "online",
+                    wall_ns(),
+                    origin=self._origin,
+                    wording=WORDING,
+                    faults=faults,
+                    position=state.position,
+                    outlet=self._outlet.status(),
+                )
+            )
+            await asyncio.sleep(HEALTH_PERIOD_S)
+
+
+def table_config(config: Config) -> TableConfig:
+    """What the journal must know of the configuration: layout, chips and law, whole."""
+    return TableConfig(
+        site=config.table.site,
+        table=config.table.name,
+        layout=layout_of(config),
+        chips=load_chips(Path(config.chips.file)),
+        profile=source_text(config.table.profile),
+        fusion=config.fusion,
+    )
+
+
+def device_config(device: DeviceSection) -> DeviceConfig:
+    """One ``[[device]]`` for the bridge."""
+    options = dict(device.options)
+    if device.antennas:
+        options["antennas"] = sorted(int(n) for n in device.antennas)
+    return DeviceConfig(device.id, device.driver, device.port, device.baud or None, options)
+
+
+def product_version() -> str:
+    """Version of the installed package."""
+    try:
+        return version("tabled")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _address(broker: EmbeddedBroker | ExternalBroker) -> BrokerUrl:
+    if isinstance(broker, ExternalBroker):
+        return broker.url
+    return parse_url(f"mqtt://{broker.host}:{broker.port}")
+
+
+def _known_presses(state: TableState) -> list[Press]:
+    """Presses that the journal holds already: a panel may send them again after a crash of ours."""
+    known = []
+    for name in state.presses:
+        device, boot, seq = name.rsplit("/", 2)
+        known.append(Press(DeviceId(device), TimeSpan(0, 0), BootId(int(boot)), int(seq), "fold"))
+    return known

@@ -1,0 +1,130 @@
+"""The presence filter: what raises it, what lowers it, and what must not."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, Present, Tag, TimeSpan
+from tabled.fusion.presence import MAX_TAGS_PER_AREA, Area, confidence, lower, observe
+from tabled.fusion.settings import SensorModel
+
+R = DeviceId("reader")
+MODEL = SensorModel()
+
+
+def span(n: int) -> TimeSpan:
+    return TimeSpan(n * 100, n * 100 + 50)
+
+
+def present(n: int, *uids: str, complete: bool = True) -> Present:
+    return Present(R, span(n), 1, tuple(Tag(u) for u in sorted(uids)), complete)
+
+
+def empty(n: int) -> CleanEmpty:
+    return CleanEmpty(R, span(n), 1)
+
+
+def fold(*seen: Present | CleanEmpty | Corrupt) -> Area:
+    area = Area()
+    for pos, one in enumerate(seen, 1):
+        area, _ = observe(area, one, pos, MODEL)
+    return area
+
+
+def test_arrival_span_runs_from_last_clean_absence_to_first_sighting() -> None:
+    area = fold(empty(1), empty(2), present(3, "A"))
+    assert area.tags["A"].arrived == TimeSpan(200, 350)
+
+
+def test_a_chip_that_was_there_at_start_up_may_have_come_at_any_time_before() -> None:
+    assert fold(present(3, "A")).tags["A"].arrived == TimeSpan(0, 350)
+
+
+def test_corrupt_is_not_empty() -> None:
+    before = fold(empty(1), present(2, "A"), present(3, "A"))
+    after, delta = observe(before, Corrupt(R, span(4), 1, "bad checksum"), 4, MODEL)
+    assert after == before
+    assert delta.left == ()
+
+
+def test_an_incomplete_inventory_proves_no_absence() -> None:
+    before = fold(empty(1), present(2, "A", "B"), present(3, "A", "B"))
+    after, delta = observe(before, present(4, "B", complete=False), 4, MODEL)
+    assert after.tags["A"] == before.tags["A"]
+    assert after.clean == before.clean
+    assert delta.left == ()
+
+
+def test_one_miss_of_a_settled_lone_chip_does_not_remove_it() -> None:
+    area = fold(empty(1), present(2, "A"), present(3, "A"), empty(4))
+    assert "A" in area.tags
+
+
+def test_a_lifted_chip_is_gone_after_a_few_clean_inventories() -> None:
+    area = fold(present(1, "A"), present(2, "A"), *(empty(n) for n in range(3, 7)))
+    assert area.tags == {}
+
+
+def test_a_single_ghost_goes_with_the_first_clean_answer() -> None:
+    area, delta = observe(fold(empty(1), present(2, "A")), empty(3), 3, MODEL)
+    assert area.tags == {}
+    assert delta.left == ("A",)
+
+
+def test_a_buried_chip_survives_longer_than_a_lone_one() -> None:
+    stack = fold(present(1, "A", "B", "C"), present(2, "A", "B", "C"), *(present(n, "A", "B") for n in range(3, 7)))
+    assert "C" in stack.tags
+
+
+def test_a_tag_seen_elsewhere_loses_its_place_here() -> None:
+    area = fold(present(1, "A"), present(2, "A"), present(3, "A"))
+    gone = False
+    for _ in range(6):
+        area, gone = lower(area, "A", MODEL)
+        if gone:
+            break
+    assert gone
+    assert "A" not in area.tags
+
+
+def test_more_tags_than_a_line_can_hold_are_refused_and_counted() -> None:
+    crowd = tuple(f"{n:016X}" for n in range(MAX_TAGS_PER_AREA + 3))
+    area = fold(present(1, *crowd))
+    assert len(area.tags) == MAX_TAGS_PER_AREA
+    assert area.refused == 3
+
+
+readings = st.lists(
+    st.one_of(
+        st.just("empty"),
+        st.just("corrupt"),
+        st.tuples(st.sets(st.sampled_from("ABCD"), min_size=1), st.booleans()),
+    ),
+    max_size=40,
+)
+
+
+@given(readings)
+def test_levels_stay_in_their_bounds_and_arrivals_never_lie_in_the_future(kinds: list[object]) -> None:
+    area = Area()
+    for n, kind in enumerate(kinds, 1):
+        if kind == "empty":
+            seen: Present | CleanEmpty | Corrupt = empty(n)
+        elif kind == "corrupt":
+            seen = Corrupt(R, span(n), 1, "x")
+        else:
+            assert isinstance(kind, tuple)
+            seen = present(n, *kind[0], complete=kind[1])
+        before = set(area.tags)
+        area, delta = observe(area, seen, n, MODEL)
+        assert set(delta.came) == set(area.tags) - before
+        assert set(delta.left) == before - set(area.tags)
+        for sighting in area.tags.values():
+            assert MODEL.gone < sighting.level <= MODEL.ceiling
+            assert sighting.arrived.latest_ns <= span(n).latest_ns
+
+
+@given(st.integers(-10_000, 10_000), st.integers(0, 5_000))
+def test_confidence_grows_with_the_level(level: int, more: int) -> None:
+    assert 0 < confidence(level) <= confidence(level + more) < 1000
