@@ -20,7 +20,7 @@ class Ears:
     """Everything published so far.  Messages may arrive twice; the envelope's id tells."""
 
     def __init__(self) -> None:
-        self.rulings: list[Json] = []
+        self.rulings: dict[int, Json] = {}
         self.questions: dict[int, Json] = {}
         self.closed: set[int] = set()
         self.alerts: list[Json] = []
@@ -43,26 +43,26 @@ class Ears:
             self._complain(f"{kind}: {type(e).__name__}: {e}")
 
     def _parse(self, kind: str, envelope: Json) -> None:
+        data = envelope["data"] if "data" in envelope else envelope
         if kind == "ack":
-            self.acks[str(envelope["request"])] = envelope
-            return
-        ident = str(envelope["id"])
-        self._take(kind, ident, int(ident.rpartition("/")[2]), envelope["data"])
+            self.acks[str(data["request"])] = data
+        elif kind == "state":
+            self.state = data
+        else:
+            ident = str(envelope["id"])
+            self._take(kind, ident, int(ident.rpartition("/")[2]), data)
 
     def _complain(self, text: str) -> None:
         if len(self.complaints) < 1000:
             self.complaints.append(text)
 
     def _take(self, kind: str, ident: str, position: int, data: Json) -> None:
-        if kind == "state":
-            self.state = data
-            return
         if (kind, ident) in self._seen:
             return
         self._seen.add((kind, ident))
         data = {**data, "_position": position}
         if kind == "ruling":
-            self.rulings.append(data)
+            self.rulings.setdefault(position, data)
         elif kind == "question":
             self.questions[position] = data
         elif kind == "question_closed":
@@ -75,6 +75,9 @@ class Ears:
     def _evidence(self, data: Json) -> None:
         hand = str(data.get("hand_id", ""))
         match data.get("kind"):
+            case "ruling":
+                # Whole here; on the display's own topic without what a display may not show.
+                self.rulings[int(data["_position"])] = data
             case "street_closed":
                 self.streets.append(data)
             case "hand_started":
@@ -87,7 +90,8 @@ class Ears:
     def finals(self, hand: str) -> list[Json]:
         """Final rulings of a hand in order of their acts; a later one for the same act replaces the earlier."""
         newest: dict[int, Json] = {}
-        for r in self.rulings:
+        for position in sorted(self.rulings):
+            r = self.rulings[position]
             if r.get("hand_id") == hand and r.get("status") == "final":
                 newest[int(r.get("act", 0))] = r
         return [newest[act] for act in sorted(newest)]

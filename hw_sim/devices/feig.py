@@ -126,7 +126,7 @@ class FeigReader:
     def _reset_state(self) -> None:
         self._rf_on = True
         self._channels = [0, 0]
-        self._left: list[str] = []
+        self._told: set[str] = set()
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1
@@ -187,8 +187,11 @@ class FeigReader:
         t = self._timing
         if not t.real:
             return 0
-        if command == 0xB0 and data[:1] == b"\x01" and not (len(data) > 1 and data[1] & 0x80):
-            return t.inventory_ns(sum(len(self._field(a)) for a in self._energised()))
+        if command == 0xB0 and data[:1] == b"\x01":
+            told = self._told if len(data) > 1 and data[1] & 0x80 else set()
+            fresh = sum(u not in told for a in self._energised() for u in self._field(a))
+            # The anticollision stops when an answer is full; MORE goes on with the tags that are left.
+            return t.inventory_ns(min(fresh, self._max_records))
         return round({0xDD: t.switch_ms, 0x69: t.rf_reset_ms}.get(command, t.command_ms) * MS)
 
     def poll(self, now_ns: int) -> bytes:
@@ -246,7 +249,7 @@ class FeigReader:
             case 0x66:
                 return (OK, self._info(data[0])) if len(data) == 1 else (LENGTH_ERROR, b"")
             case 0x69:
-                self._left = []
+                self._told.clear()
                 return OK, b""
             case 0x6A:
                 return self._rf_output(data)
@@ -269,7 +272,7 @@ class FeigReader:
         if data[0] > 1:
             return PARAMETER_RANGE, b""
         self._rf_on = bool(data[0])
-        self._left = []
+        self._told.clear()
         return OK, b""
 
     def _select_channel(self, data: bytes) -> tuple[int, bytes]:
@@ -281,7 +284,7 @@ class FeigReader:
             return PARAMETER_RANGE, b""
         # Only input 1 is wired; what is routed to input 2 stays dark.
         self._channels[mux] = out1
-        self._left = []
+        self._told.clear()
         return OK, b""
 
     def _energised(self) -> tuple[int, ...]:
@@ -301,17 +304,16 @@ class FeigReader:
             return UNAVAILABLE, b""
         if len(data) != 2:
             return LENGTH_ERROR, b""
-        if mode & 0x80:
-            return self._records(self._left, OK)
+        if not mode & 0x80:
+            self._told.clear()
         return self._inventory()
 
     def _inventory(self) -> tuple[int, bytes]:
         noise, rng = self.noise, self._rng
-        self._left = []
         if rng.random() < noise.rf_error:
             self._count("rf error")
             return RF_ERROR, b""
-        seen = self._answering()
+        seen = [u for u in self._answering() if u not in self._told]
         if rng.random() < noise.rf_warning:
             self._count("rf warning")
             seen = seen[: len(seen) // 2]
@@ -322,9 +324,10 @@ class FeigReader:
         """The next answer's data sets: TR-TYPE 03 (ISO 15693), DSFID, UID most significant byte first."""
         if not uids:
             return NO_TAG, b""
-        now, self._left = uids[: self._max_records], uids[self._max_records :]
+        now = uids[: self._max_records]
+        self._told.update(now)
         body = bytes((len(now),)) + b"".join(b"\x03\x00" + bytes.fromhex(u) for u in now)
-        return (MORE_DATA if self._left else status), body
+        return (MORE_DATA if len(uids) > len(now) else status), body
 
     # -- physics ----------------------------------------------------------------------------------
 

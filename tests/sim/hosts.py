@@ -71,8 +71,18 @@ class Oracle:
         self.worth = {c.uid: c.denomination for c in sim.table.world.chips}
 
     def publish(self, kind: str, data: dict[str, Any]) -> None:
+        """Publish as the product does: ``state`` has its own ids, a ruling is whole on ``evidence`` only."""
         self.position += 1
-        envelope = {"specversion": "1.0", "id": f"epoch/{self.position}", "type": f"tabled.{kind}", "data": data}
+        ident = f"epoch/state-{self.position}" if kind == "state" else f"epoch/{self.position}"
+        if kind == "ruling":
+            cut = {**data, "ruling": {**data["ruling"], "faced": None}}
+            self.send(kind, ident, cut)
+            self.send("evidence", ident, {"kind": "ruling", **data})
+            data = cut
+        self.send(kind, ident, data)  # a message may come twice
+
+    def send(self, kind: str, ident: str, data: dict[str, Any]) -> None:
+        envelope = {"specversion": "1.0", "id": ident, "type": f"tabled.{kind}", "data": data}
         self.sim.hear(kind, json.dumps(envelope).encode())
 
     # -- the wire ---------------------------------------------------------------------------------
@@ -135,7 +145,7 @@ class Oracle:
                 self.counted = {}
                 self.publish("evidence", {"kind": "hand_started", "hand_id": self.hand.hand})
             ack = {"request": order["request"], "ok": True, "reason": None, "position": self.position}
-            self.sim.hear("ack", json.dumps(ack).encode())
+            self.send("ack", f"epoch/ack-{self.position}", ack)
         self.listen()
         if self.hand is not None:
             for antenna in range(1, self.hand.players + 1):

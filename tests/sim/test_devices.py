@@ -174,6 +174,29 @@ def test_more_delivers_each_tag_once():
     assert ask(reader, MORE)[3] == 0x01
 
 
+def test_more_takes_the_time_of_its_own_tags_and_sees_a_late_comer():
+    uids = [f"E0040150{n:08X}" for n in range(30)]
+    field = {1: list(uids)}
+    reader = FeigReader(lambda a: field.get(a, []), timing=Timing(real=True), max_records=24)
+    ask(reader, SELECT_1)
+
+    def timed(request: bytes) -> tuple[int, bytes]:
+        start = 1_000_000 * MS if request == READ else 2_000_000 * MS
+        reader.feed(request, start)
+        due, out = start, b""
+        while (t := reader.next_due_ns()) is not None:
+            due, out = t, reader.poll(t)
+        return due - start, out
+
+    first_ns, first = timed(READ)
+    field[1].append("E004015000FFFFFF")
+    more_ns, more = timed(MORE)
+    assert (first[3], first[4], more[3], more[4]) == (0x94, 24, 0x00, 7)
+    assert first_ns == Timing(real=True).inventory_ns(24)
+    assert more_ns == Timing(real=True).inventory_ns(7) < first_ns
+    assert "E004015000FFFFFF" in more.hex().upper()
+
+
 def test_a_standard_request_gets_an_advanced_answer_when_it_is_too_long():
     reader = reader_over(*[f"E0040150{n:08X}" for n in range(30)], max_records=64)
     answer = ask(reader, READ)

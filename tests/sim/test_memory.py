@@ -39,6 +39,7 @@ def test_honest_hands_end_without_a_discrepancy_and_the_pots_agree():
     assert [r.hand for r in sim.people.records] == [h.hand for h in hands]
     for record, hand in zip(sim.people.records, hands, strict=True):
         assert record.discrepancies == []
+        assert sim.ears.complaints == []
         assert len(record.observed) == len(hand.expected)
         assert record.pots == [e.pot for e in hand.events if e.kind == "collect"]
         presses = sum(e.kind in ("gesture", "declare") for e in hand.events)
