@@ -43,7 +43,7 @@ class Ears:
             self._complain(f"{kind}: {type(e).__name__}: {e}")
 
     def _parse(self, kind: str, envelope: Json) -> None:
-        data = envelope["data"] if "data" in envelope else envelope
+        data = envelope.get("data", envelope)
         if kind == "ack":
             self.acks[str(data["request"])] = data
         elif kind == "state":
