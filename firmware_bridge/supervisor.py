@@ -174,9 +174,11 @@ class _Device:
             self._fault(error)
 
     def _on_gone(self, reason: str) -> None:
+        serial = isinstance(self.driven.port, SerialPort)
+        mend = "Plug it in again" if serial else "Check the reader's power and its network cable"
         self._lost(
             reason,
-            f"'{self.config.id}': {self.config.port} is gone. Plug it in again; tabled reopens it by itself.",
+            f"'{self.config.id}': {self.config.port} is gone. {mend}; tabled reopens it by itself.",
             subject="gone",
         )
         self._end()

@@ -25,6 +25,9 @@ from firmware_bridge.session.problems import PortProblem
 _EMPTY_READS = 3
 """Empty reads in a row, each announced as readable, that mean a hung-up line."""
 
+_PSEUDO_TERMINALS = range(136, 144)
+"""Major numbers of Unix98 pseudo-terminals on Linux (Documentation/admin-guide/devices.txt)."""
+
 _UNPLUGGED = "is not there. Plug it in (and check its power); tabled opens it by itself."
 _ADVICE = {
     errno.ENOENT: _UNPLUGGED,
@@ -149,16 +152,27 @@ class SerialLine:
             self._on_gone(reason)
 
 
+def _parity(settings: SerialPort) -> str:
+    """The parity to ask for.  A pseudo-terminal drops it in silence the first time, and when it is opened again
+    refuses the whole setting (EINVAL), since the parity is then all that differs: there, none is asked for.
+    """
+    try:
+        device = os.stat(settings.path).st_rdev
+    except OSError:
+        return settings.parity
+    return serial.PARITY_NONE if os.major(device) in _PSEUDO_TERMINALS else settings.parity
+
+
 def open_serial(device: str, settings: SerialPort, on_data: OnData, on_gone: OnGone) -> SerialLine:
     """Opens and locks the line; what the device sent before is discarded.  Raises `PortProblem`.
 
-    Must be called from the event loop.  On a pseudo-terminal the parity is silently not set.
+    Must be called from the event loop.
     """
     try:
         line = serial.Serial(
             settings.path,
             baudrate=settings.baud,
-            parity=settings.parity,
+            parity=_parity(settings),
             timeout=0,
             write_timeout=0,
             exclusive=True,
@@ -166,7 +180,8 @@ def open_serial(device: str, settings: SerialPort, on_data: OnData, on_gone: OnG
     except serial.SerialException as error:
         raise problem(device, settings.path, error.errno, str(error)) from error
     except (OSError, termios.error, ValueError) as error:
-        code = error.errno if isinstance(error, OSError) else None
+        code = error.errno if isinstance(error, OSError) else error.args[0] if error.args else None
+        code = code if isinstance(code, int) else None
         raise problem(device, settings.path, code, str(error)) from error
     # Adapters that gather bytes for 16 ms would double every exchange.  Not every driver can; then it stays slow.
     with contextlib.suppress(OSError, ValueError):

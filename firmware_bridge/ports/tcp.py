@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 
 from firmware_bridge.ports.port import MAX_QUEUED, OnData, OnGone
@@ -62,6 +63,11 @@ class TcpLine(asyncio.Protocol):
             transport.abort()
 
 
+def _reason(error: OSError) -> str:
+    """asyncio's own text names the call, not the cause."""
+    return os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
+
+
 async def open_tcp(device: str, settings: TcpPort, on_data: OnData, on_gone: OnGone) -> TcpLine:
     """Connects within `CONNECT_S` seconds.  Raises `PortProblem`."""
     loop = asyncio.get_running_loop()
@@ -70,7 +76,7 @@ async def open_tcp(device: str, settings: TcpPort, on_data: OnData, on_gone: OnG
         async with asyncio.timeout(CONNECT_S):
             await loop.create_connection(lambda: line, settings.host, settings.port)
     except (OSError, TimeoutError) as error:
-        reason = "no answer" if isinstance(error, TimeoutError) else (error.strerror or str(error)).lower()
+        reason = "no answer" if isinstance(error, TimeoutError) else _reason(error)
         raise PortProblem(
             device,
             str(settings),

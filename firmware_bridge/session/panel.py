@@ -405,7 +405,7 @@ class PanelSession:
         where = f"Panel '{self.device}' on {self._port}"
         if not hello:
             reason = f"nothing heard for {(now_ns - self._heard_ns) // MS} ms"
-            if now_ns - self._beat_ns > now_ns - self._heard_ns + self.options.ping_ms * MS:
+            if now_ns - self._beat_ns >= self.options.heartbeat_ms * MS:
                 reason = f"no heartbeat for {(now_ns - self._beat_ns) // MS} ms"
             advice = f"{where} stopped answering. Check its cable; tabled tries again by itself."
         elif self._heard_bytes:

@@ -1,0 +1,506 @@
+"""The whole bridge over real pseudo-terminals and sockets: plug, unplug, hang-up, storms, half frames."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import random
+import time
+import tty
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_bridge.drivers.registry import Driven
+from firmware_bridge.supervisor import Bridge, ConfigProblem, DeviceConfig, PortProblem
+from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, DeviceLost, DeviceUp, Present, Press
+from tests.bridge.peers import FeigReader, Panel
+
+A, B = "E004015000000001", "E004015000000002"
+S = 1_000_000_000
+
+
+class Plug:
+    """A pseudo-terminal whose device end is answered by ``device``; ``link`` is the name that never changes."""
+
+    def __init__(self, link: Path, device: FeigReader | Panel) -> None:
+        self.link = link
+        self.device = device
+        self.master = -1
+        self.slave = -1
+        self.mangle: Callable[[bytes], list[bytes]] = lambda data: [data]
+
+    def plug(self) -> None:
+        self.master, self.slave = os.openpty()
+        tty.setraw(self.slave)
+        os.set_blocking(self.master, False)
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(os.ttyname(self.slave))
+        asyncio.get_running_loop().add_reader(self.master, self._readable)
+
+    def unplug(self) -> None:
+        asyncio.get_running_loop().remove_reader(self.master)
+        self.link.unlink()
+        os.close(self.master)
+        os.close(self.slave)
+
+    def hang_up(self) -> None:
+        """The master goes, the name stays for a moment."""
+        asyncio.get_running_loop().remove_reader(self.master)
+        os.close(self.master)
+        os.close(self.slave)
+
+    def say(self, data: bytes) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self.master, data)
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return
+        reply = self.device.feed(data)
+        if not reply:
+            return
+        first, *later = self.mangle(reply)
+        self.say(first)
+        for n, piece in enumerate(later):
+            asyncio.get_running_loop().call_later(0.003 * (n + 1), self.say, piece)
+
+
+class Room:
+    """A bridge, what it said, and waiting for it."""
+
+    def __init__(self, *configs: DeviceConfig, sink: Callable[[AnyObservation], None] | None = None) -> None:
+        self.seen: list[AnyObservation] = []
+        self.bridge = Bridge(configs, sink or self.seen.append, time.monotonic_ns, chance=random.Random(4).random)
+
+    async def until(self, condition: Callable[[], Any], seconds: float = 3.0) -> Any:
+        end = time.monotonic() + seconds
+        while not (found := condition()):
+            assert time.monotonic() < end, f"not in {seconds} s; last seen: {self.seen[-3:]}"
+            await asyncio.sleep(0.005)
+        return found
+
+    def of(self, kind: type[Any], device: str | None = None) -> list[Any]:
+        return [o for o in self.seen if isinstance(o, kind) and device in (None, o.device)]
+
+    def health(self, device: str) -> Any:
+        return next(h for h in self.bridge.health() if h.id == device)
+
+
+@contextlib.asynccontextmanager
+async def running(room: Room) -> AsyncIterator[Room]:
+    await room.bridge.start()
+    try:
+        yield room
+    finally:
+        await room.bridge.stop()
+
+
+def drive(body: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(20):
+            await body()
+
+    asyncio.run(bounded())
+
+
+def reader_config(link: Path, **options: Any) -> DeviceConfig:
+    return DeviceConfig("reader-a", "feig", str(link), options={"antennas": [1, 2, 3], "min_sweep_ms": 0} | options)
+
+
+def panel_for(link: Path) -> tuple[Plug, DeviceConfig]:
+    panel = Panel(now_us=lambda: time.monotonic_ns() // 1000)
+    return Plug(link, panel), DeviceConfig("panel", "panel", str(link))
+
+
+def test_reader_from_bytes_to_observations(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug = Plug(tmp_path / "reader", FeigReader({1: [A], 3: [B]}))
+        plug.plug()
+        async with running(Room(reader_config(plug.link))) as room:
+            await room.until(lambda: len(room.seen) > 6)
+            assert isinstance(room.seen[0], DeviceUp)
+            results = room.seen[1:4]
+            assert [type(r) for r in results] == [Present, CleanEmpty, Present]
+            assert results[0].tags[0].uid == A
+            assert results[0].span.before(results[2].span)
+            plug.device.field[2] = [B]  # type: ignore[union-attr]
+            await room.until(lambda: [p for p in room.of(Present) if p.antenna == 2])
+            health = room.health("reader-a")
+            assert (health.state, health.error, health.opened) == ("up", "", 1)
+            assert health.counters.garbage == 0
+        count = len(room.seen)
+        await asyncio.sleep(0.05)
+        assert len(room.seen) == count
+        plug.unplug()
+
+    drive(body)
+
+
+def test_nine_antennas_sweep_in_well_under_30_ms(tmp_path: Path) -> None:
+    async def body() -> None:
+        field = {a: [f"E00401500000{a:02X}{n:02X}" for n in range(5)] for a in range(1, 10)}
+        plug = Plug(tmp_path / "reader", FeigReader(field))
+        plug.plug()
+        async with running(Room(reader_config(plug.link, antennas=list(range(1, 10))))) as room:
+            sweeps = []
+            for _ in range(60):
+                await asyncio.sleep(0.02)
+                sweeps.append(room.health("reader-a").figures.sweep_ns or 10**9)
+            # the peer runs on this same loop, so half of this is its own
+            assert sorted(sweeps)[len(sweeps) // 2] < 20_000_000
+            assert plug.device.both_on == 0  # type: ignore[union-attr]
+            assert room.health("reader-a").counters.corrupt == 0
+        plug.unplug()
+
+    drive(body)
+
+
+def test_unplug_and_replug_under_another_name(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug = Plug(tmp_path / "reader", FeigReader({1: [A]}))
+        plug.plug()
+        async with running(Room(reader_config(plug.link))) as room:
+            await room.until(lambda: room.of(Present))
+            gone = time.monotonic_ns()
+            plug.unplug()
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert time.monotonic_ns() - gone < S
+            assert lost.advice == (f"'reader-a': {plug.link} is gone. Plug it in again; tabled reopens it by itself.")
+            assert room.health("reader-a").state == "lost"
+            await asyncio.sleep(0.5)
+            assert len(room.of(DeviceLost)) == 1, "told once while it lasts"
+            assert room.health("reader-a").error == "no such port"
+            held, held_slave = os.openpty()  # takes the old number: the device comes back under another name
+            plug.plug()
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
+            before = len(room.of(Present))
+            await room.until(lambda: len(room.of(Present)) > before)
+            assert room.health("reader-a").state == "up"
+            os.close(held)
+            os.close(held_slave)
+        plug.unplug()
+
+    drive(body)
+
+
+def test_hang_up_leaks_no_descriptor(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug = Plug(tmp_path / "reader", FeigReader({1: [A]}))
+        plug.plug()
+        async with running(Room(reader_config(plug.link))) as room:
+            await room.until(lambda: room.of(Present))
+            before = len(os.listdir("/proc/self/fd"))
+            for n in range(6):
+                plug.hang_up()
+                await room.until(lambda n=n: len(room.of(DeviceLost)) == n + 1)
+                plug.plug()
+                await room.until(lambda n=n: len(room.of(DeviceUp)) == n + 2, seconds=5)
+            assert len(os.listdir("/proc/self/fd")) == before
+        plug.unplug()
+
+    drive(body)
+
+
+def test_missing_at_start_is_told_once_and_found_later(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug = Plug(tmp_path / "reader", FeigReader({1: [A]}))
+        room = Room(reader_config(plug.link))
+        (problem,) = room.bridge.check()
+        assert isinstance(problem, PortProblem)
+        assert (problem.device, problem.port, problem.reason) == ("reader-a", str(plug.link), "no such port")
+        assert "\n" not in str(problem)
+        assert "Plug it in" in str(problem)
+        async with running(room):
+            await room.until(lambda: room.of(DeviceLost))
+            await asyncio.sleep(0.4)
+            assert len(room.of(DeviceLost)) == 1
+            plug.plug()
+            assert room.bridge.check() == ()
+            await room.until(lambda: room.of(Present))
+        plug.unplug()
+
+    drive(body)
+
+
+def test_a_file_is_no_serial_port(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("")
+    (problem,) = Room(reader_config(path)).bridge.check()
+    assert problem.reason == "not a serial port"
+
+
+def test_two_openers(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug = Plug(tmp_path / "reader", FeigReader({1: [A]}))
+        plug.plug()
+        other = os.open(plug.link, os.O_RDWR | os.O_NOCTTY)
+        fcntl.flock(other, fcntl.LOCK_EX)
+        async with running(Room(reader_config(plug.link))) as room:
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert lost.reason == "in use"
+            assert "held by another program" in lost.advice
+            os.close(other)
+            await room.until(lambda: room.of(Present))
+        plug.unplug()
+
+    drive(body)
+
+
+def test_a_reader_that_goes_silent_is_lost_within_a_second_and_comes_back(tmp_path: Path) -> None:
+    async def body() -> None:
+        reader = FeigReader({1: [A]})
+        plug = Plug(tmp_path / "reader", reader)
+        plug.plug()
+        async with running(Room(reader_config(plug.link))) as room:
+            await room.until(lambda: room.of(Present))
+            died = time.monotonic_ns()
+            plug.mangle = lambda data: [b""]
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert time.monotonic_ns() - died < 1.15 * S  # 1 s and this machine's own delays
+            assert "stopped answering" in lost.advice
+            plug.mangle = lambda data: [data]
+            await room.until(lambda: len(room.of(DeviceUp)) == 2, seconds=4)
+        plug.unplug()
+
+    drive(body)
+
+
+def test_half_frames_and_storms_cost_no_wrong_word(tmp_path: Path) -> None:
+    """Split, noisy, flipped and swallowed replies: whatever is reported of an antenna is the truth of it."""
+
+    async def body() -> None:
+        field = {1: [A], 2: [], 3: [B]}
+        plug = Plug(tmp_path / "reader", FeigReader(field))
+        chance = random.Random(7)
+
+        def mangle(data: bytes) -> list[bytes]:
+            dice = chance.random()
+            if dice < 0.2:
+                cut = chance.randrange(len(data))
+                return [data[:cut], data[cut:]]
+            if dice < 0.3:
+                return [chance.randbytes(chance.randrange(1, 60)) + data]
+            if dice < 0.35:
+                flipped = bytearray(data)
+                flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+                return [bytes(flipped)]
+            if dice < 0.4:
+                return [data[: chance.randrange(len(data))]]
+            return [data + data] if dice < 0.45 else [data]
+
+        plug.mangle = mangle
+        plug.plug()
+        config = reader_config(plug.link, inventory_timeout_ms=60, reply_timeout_ms=60, chips_per_antenna=1)
+        async with running(Room(config)) as room:
+            await room.until(lambda: room.health("reader-a").counters.frames > 200, seconds=12)
+            for present in room.of(Present):
+                assert [t.uid for t in present.tags] == field[present.antenna]
+            assert {e.antenna for e in room.of(CleanEmpty)} <= {2}
+            counters = room.health("reader-a").counters
+            assert counters.garbage > 100
+            assert counters.timeouts > 3
+            assert counters.foreign > 3
+        plug.unplug()
+
+    drive(body)
+
+
+def test_presses_are_acknowledged_after_the_commit_and_survive_a_replug(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug, config = panel_for(tmp_path / "panel")
+        panel = plug.device
+        assert isinstance(panel, Panel)
+        plug.plug()
+        async with running(Room(config)) as room:
+            await room.until(lambda: room.health("panel").figures.clock_ns is not None)
+            pressed = time.monotonic_ns()
+            plug.say(panel.press(5, seat=3, amount=400))
+            (press,) = await room.until(lambda: room.of(Press))
+            assert press.span.earliest_ns <= pressed + 1000
+            assert press.span.latest_ns + 1000 >= pressed
+            assert press.span.latest_ns - press.span.earliest_ns < 0.1 * S
+            plug.say(panel.resend())
+            await asyncio.sleep(0.05)
+            assert panel.acks == []
+            plug.unplug()  # before the acknowledgement could be sent
+            await room.until(lambda: room.of(DeviceLost))
+            room.bridge.acknowledge(press)
+            plug.plug()
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
+            plug.say(panel.resend())
+            await room.until(lambda: panel.acks)
+            assert panel.queue == {}
+            assert len(room.of(Press)) == 1
+        plug.unplug()
+
+    drive(body)
+
+
+def test_one_devices_fault_does_not_touch_another(tmp_path: Path) -> None:
+    class Broken:
+        def __init__(self, inner: Any) -> None:
+            self._inner = inner
+            self.fail = False
+
+        def receive(self, data: bytes, now_ns: int) -> Any:
+            if self.fail:
+                raise RuntimeError("a bug in a third party's session")
+            return self._inner.receive(data, now_ns)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._inner, name)
+
+    async def body() -> None:
+        one = Plug(tmp_path / "one", FeigReader({1: [A]}))
+        two = Plug(tmp_path / "two", FeigReader({1: [B]}))
+        one.plug()
+        two.plug()
+        room = Room(
+            reader_config(one.link),
+            DeviceConfig("reader-b", "feig", str(two.link), options={"antennas": [1], "min_sweep_ms": 0}),
+        )
+        device = room.bridge._devices["reader-a"]
+        broken = Broken(device.driven.session)
+        device.driven = Driven(broken, device.driven.port)  # type: ignore[arg-type]
+        async with running(room):
+            await room.until(lambda: room.of(Present, "reader-a") and room.of(Present, "reader-b"))
+            broken.fail = True
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert lost.device == "reader-a"
+            assert "a bug in a third party's session" in lost.reason
+            frames = room.health("reader-b").counters.frames
+            await room.until(lambda: room.health("reader-b").counters.frames > frames + 50)
+            assert room.health("reader-b").opened == 1
+            broken.fail = False
+            await room.until(lambda: len(room.of(DeviceUp, "reader-a")) == 2)
+        one.unplug()
+        two.unplug()
+
+    drive(body)
+
+
+def test_a_press_that_the_sink_refuses_is_told_again(tmp_path: Path) -> None:
+    async def body() -> None:
+        plug, config = panel_for(tmp_path / "panel")
+        panel = plug.device
+        assert isinstance(panel, Panel)
+        plug.plug()
+        refuse = [True]
+
+        def sink(observation: AnyObservation) -> None:
+            if isinstance(observation, Press) and refuse:
+                refuse.pop()
+                raise OSError(28, "No space left on device")
+            room.seen.append(observation)
+
+        room = Room(config, sink=sink)
+        async with running(room):
+            await room.until(lambda: room.health("panel").figures.clock_ns is not None)
+            plug.say(panel.press(1))
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert "No space left on device" in lost.reason
+            assert "disk" in lost.advice
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
+
+            def resent() -> list[Press]:
+                plug.say(panel.resend())
+                return room.of(Press)
+
+            await room.until(resent)
+            assert room.health("panel").undelivered == 1
+        plug.unplug()
+
+    drive(body)
+
+
+def test_a_device_that_takes_no_bytes_is_bounded(tmp_path: Path) -> None:
+    """The peer's end is never read: the queue stays bounded and the reader is lost, not the daemon."""
+
+    async def body() -> None:
+        master, slave = os.openpty()
+        tty.setraw(slave)
+        link = tmp_path / "reader"
+        link.symlink_to(os.ttyname(slave))
+        async with running(Room(reader_config(link))) as room:
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert lost.reason == "no answer to the hello"
+            assert "38400 8E1" in lost.advice
+        os.close(master)
+        os.close(slave)
+
+    drive(body)
+
+
+def test_reader_behind_a_socket() -> None:
+    async def body() -> None:
+        reader = FeigReader({1: [A]})
+        writers: list[asyncio.StreamWriter] = []
+
+        async def serve(incoming: asyncio.StreamReader, outgoing: asyncio.StreamWriter) -> None:
+            writers.append(outgoing)
+            while data := await incoming.read(4096):
+                outgoing.write(reader.feed(data))
+            outgoing.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        config = DeviceConfig("reader-a", "feig", f"tcp://127.0.0.1:{port}", options={"antennas": [1]})
+        async with running(Room(config)) as room:
+            await room.until(lambda: room.of(Present))
+            assert room.health("reader-a").counters.garbage == 0
+            writers[0].close()
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
+            assert lost.reason == "closed by the reader"
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
+            server.close()
+            writers[1].close()
+            await room.until(lambda: len(room.of(DeviceLost)) >= 2)
+            await room.until(lambda: "refused" in room.health("reader-a").error)
+
+    drive(body)
+
+
+@pytest.mark.parametrize(
+    ("configs", "complaint"),
+    [
+        ([DeviceConfig("a", "fieg", "/dev/x")], "there is no driver 'fieg'. .*feig, panel"),
+        ([DeviceConfig("a", "feig", "/dev/x")], "missing required field `antennas`"),
+        ([DeviceConfig("a", "feig", "/dev/x", options={"antennas": [1], "antenas": 2})], "antenas.*has the options"),
+        ([DeviceConfig("a", "feig", "/dev/x", options={"antennas": "1"})], "Expected `array`"),
+        ([DeviceConfig("a", "feig", "/dev/x", options={"antennas": [99]})], "between 1 and 64"),
+        ([DeviceConfig("a", "panel", "tcp://host")], "no network port"),
+        ([DeviceConfig("a", "feig", "tcp://host:0", options={"antennas": [1]})], "tcp://host:port"),
+        ([DeviceConfig("a", "panel", "/dev/x", baud=1)], "baud"),
+        ([DeviceConfig("a", "panel", "")], "Name the serial port"),
+        ([DeviceConfig("a", "panel", "/dev/x"), DeviceConfig("a", "panel", "/dev/y")], "two devices named"),
+        ([DeviceConfig("a", "panel", "/dev/x"), DeviceConfig("b", "panel", "/dev/x")], "same port"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_one_clear_line(configs: list[DeviceConfig], complaint: str) -> None:
+    with pytest.raises(ConfigProblem, match=complaint) as caught:
+        Bridge(configs, lambda _: None, time.monotonic_ns)
+    assert "\n" not in str(caught.value)
+
+
+def test_corrupt_stays_corrupt_all_the_way(tmp_path: Path) -> None:
+    async def body() -> None:
+        reader = FeigReader({1: [A]})
+        reader.script = lambda c, d, reply: reply[:-1] + bytes((reply[-1] ^ 1,)) if c == 0xB0 else reply
+        plug = Plug(tmp_path / "reader", reader)
+        plug.plug()
+        config = reader_config(plug.link, inventory_timeout_ms=40, chips_per_antenna=1)
+        async with running(Room(config)) as room:
+            await room.until(lambda: len(room.of(Corrupt)) >= 3)
+            assert room.of(CleanEmpty) == []
+            assert room.of(Present) == []
+            assert room.of(DeviceLost) == []
+        plug.unplug()
+
+    drive(body)
