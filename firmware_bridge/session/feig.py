@@ -2,8 +2,9 @@
 
 A protocol as a table of steps, no I/O.  One question is under way at a time.  A question without
 an answer is asked once more; then its antenna is `Corrupt`.  The reader answers strictly in order,
-but its replies carry no antenna, so after any silence a *barrier* (a version request) is sent and
-everything before its answer is dropped: a late reply can never be booked to another antenna.
+but its replies carry no antenna, so after any silence a *barrier* is sent, a harmless command of which
+no answer is outstanding, and everything before its answer is dropped: a late reply can never be
+booked to another antenna.
 
 Multiplexers: antenna ``a`` is channel ``(a - 1) % 8 + 1`` of multiplexer ``(a - 1) // 8``, selected
 with 0xDD (FEIG H30701-3e-ID-B p. 13).  Before one is switched on, every other that may be on is
@@ -40,11 +41,16 @@ from firmware_bridge.wire import (
 SOFTWARE_VERSION = 0x65
 RF_RESET = 0x69
 SELECT_CHANNEL = 0xDD
+BARRIERS = ((SOFTWARE_VERSION, b""), (RF_RESET, b""), (0x66, b"\x00"), (0x52, b"\x00"), (0x74, b""))
+"""Commands that change nothing, and their data: version, RF reset, reader info, baud rate detection, inputs.  A
+reader that lacks one still answers, with an error status."""
 ISO_HOST = 0xB0
 INVENTORY = 0x01
 MODE_NEW = 0x00
 MODE_MORE = 0x80
 
+LATEST_ANSWER_NS = 2000 * MS
+"""An answer that did not come for so long will not come."""
 NO_BOOT = BootId(0)
 """A FEIG reader has no boot id: a reader that reboots is silent, lost, and comes back as a new hello."""
 
@@ -56,14 +62,13 @@ class Step(Enum):
 
     CLOSED = auto()
     HELLO = auto()
-    RESET = auto()
     BARRIER = auto()
     OFF = auto()
     SELECT = auto()
     INVENTORY = auto()
     MORE = auto()
     REST = auto()
-    """Between two sweeps."""
+    """Between two sweeps, or until a late answer is out of the question."""
 
 
 class _Question(msgspec.Struct):
@@ -76,6 +81,13 @@ class _Question(msgspec.Struct):
     sent_ns: int
     tries: int = 1
     detail: int = 0
+
+
+class _Awaited(msgspec.Struct):
+    """Answers to one barrier command that may still come, and when it was last asked."""
+
+    answers: int = 0
+    asked_ns: int = 0
 
 
 class FeigSession:
@@ -93,12 +105,12 @@ class FeigSession:
         self._settle = Settle()
         self._muxes = tuple(sorted({channel_of(a)[0] for a in options.antennas})) if options.multiplexer else ()
         self._out = bytearray()
+        self._awaited: dict[int, _Awaited] = {command: _Awaited() for command, _ in BARRIERS}
         self._corrupt = self._timeouts = self._foreign = self._over_bound = 0
         self._sweep_ns: int | None = None
         self._sweep_max_ns: int | None = None
         self._handlers: dict[Step, Callable[[FeigFrame, int], list[AnyObservation]]] = {
             Step.HELLO: self._on_hello,
-            Step.RESET: self._on_reset,
             Step.BARRIER: self._on_barrier,
             Step.OFF: self._on_off,
             Step.SELECT: self._on_select,
@@ -126,7 +138,7 @@ class FeigSession:
         self._rounds = 0
         self._inventory_ns = now_ns
         self._may_be_on = set(self._muxes)
-        self._suspect = False
+        self._suspect = True
         self._silent = 0
         self._started_ns = self._answered_ns = self._heard_ns = self._sweep_began_ns = now_ns
         self._rest_until_ns = now_ns
@@ -147,7 +159,10 @@ class FeigSession:
             return []
         found = self._take(self._decoder.gap(), now_ns) if self._gap_due(now_ns) else []
         if self._step is Step.REST and now_ns >= self._rest_until_ns:
-            self._begin_sweep(now_ns)
+            if self._suspect:
+                self._ask_barrier(now_ns)
+            else:
+                self._begin_sweep(now_ns)
         question = self._question
         if question is not None and now_ns >= question.sent_ns + question.timeout_ns:
             found += self._on_silence(question, now_ns)
@@ -213,11 +228,35 @@ class FeigSession:
         # What is pending came before the question: it cannot be the start of its answer.
         self._foreign += len(self._decoder.gap())
         timeout_ms = self.options.inventory_timeout_ms if command == ISO_HOST else self.options.reply_timeout_ms
+        if step is Step.BARRIER:
+            timeout_ms *= 2  # it waits behind what the reader still has to do
         self._step = step
         self._question = _Question(command, data, timeout_ms * MS, now_ns, now_ns, detail=detail)
         self._send(self._question)
 
+    def _ask_barrier(self, now_ns: int, *, first: int = SOFTWARE_VERSION) -> None:
+        """Asks ``first`` or another command that no late answer can be taken for; waits if there is none."""
+        free = {
+            command: data
+            for command, data in BARRIERS
+            if not self._awaited[command].answers or now_ns - self._awaited[command].asked_ns >= LATEST_ANSWER_NS
+        }
+        if not free:
+            oldest_ns = min(awaited.asked_ns for awaited in self._awaited.values())
+            self._rest(oldest_ns + LATEST_ANSWER_NS)
+            return
+        command = first if first in free else next(iter(free))
+        self._awaited[command].answers = 0
+        self._ask(Step.BARRIER, command, free[command], now_ns)
+
+    def _rest(self, until_ns: int) -> None:
+        self._step, self._question, self._rest_until_ns = Step.REST, None, until_ns
+
     def _send(self, question: _Question) -> None:
+        awaited = self._awaited.get(question.command)
+        if awaited is not None:
+            awaited.answers += 1
+            awaited.asked_ns = question.sent_ns
         self._out += encode(question.command, question.data, address=self.options.address, advanced=self._advanced)
 
     def _begin_sweep(self, now_ns: int) -> None:
@@ -233,7 +272,7 @@ class FeigSession:
     def _next_antenna(self, now_ns: int) -> None:
         """First question towards the antenna whose turn it is."""
         if self._suspect:
-            self._ask(Step.BARRIER, SOFTWARE_VERSION, b"", now_ns)
+            self._ask_barrier(now_ns)
             return
         if not self._muxes:
             self._ask_inventory(now_ns)
@@ -257,6 +296,9 @@ class FeigSession:
     def _take(self, frames: list[FeigFrame], now_ns: int) -> list[AnyObservation]:
         found: list[AnyObservation] = []
         for frame in frames:
+            awaited = self._awaited.get(frame.command)
+            if awaited is not None and awaited.answers:
+                awaited.answers -= 1
             question = self._question
             addressed = self.options.address in (ANY_ADDRESS, frame.address)
             if question is None or frame.command != question.command or not addressed:
@@ -277,17 +319,19 @@ class FeigSession:
             firmware=f"{frame.data[0]}.{frame.data[1]}.{frame.data[2]}",
             boot=NO_BOOT,
         )
-        self._ask(Step.RESET, RF_RESET, b"", now_ns)
+        # The RF reset is the first barrier: what an earlier session asked for ends before it.  Its status does not
+        # matter: a reader that cannot reset its field says so in every inventory.
+        self._ask_barrier(now_ns, first=RF_RESET)
         return [up]
-
-    def _on_reset(self, _frame: FeigFrame, now_ns: int) -> list[AnyObservation]:
-        # Its status does not matter: a reader that cannot reset its field says so in every inventory.
-        self._begin_sweep(now_ns)
-        return []
 
     def _on_barrier(self, _frame: FeigFrame, now_ns: int) -> list[AnyObservation]:
         self._suspect = False
-        self._next_antenna(now_ns)
+        for awaited in self._awaited.values():
+            awaited.answers = 0
+        if self._index == 0:
+            self._begin_sweep(now_ns)
+        else:
+            self._next_antenna(now_ns)
         return []
 
     def _on_off(self, frame: FeigFrame, now_ns: int) -> list[AnyObservation]:
@@ -359,11 +403,11 @@ class FeigSession:
         self._sweep_max_ns = max(took, self._sweep_max_ns or 0)
         if self._sweep_clean and took > self._worst_sweep_ns:
             self._over_bound += 1
-        self._rest_until_ns = self._sweep_began_ns + self.options.min_sweep_ms * MS
-        if now_ns >= self._rest_until_ns:
+        until_ns = self._sweep_began_ns + self.options.min_sweep_ms * MS
+        if now_ns >= until_ns:
             self._begin_sweep(now_ns)
         else:
-            self._step, self._question = Step.REST, None
+            self._rest(until_ns)
 
     def _span(self, now_ns: int) -> TimeSpan:
         return TimeSpan(self._question.first_ns if self._question is not None else now_ns, now_ns)
@@ -386,8 +430,11 @@ class FeigSession:
             if self._step in (Step.INVENTORY, Step.MORE, Step.SELECT, Step.OFF):
                 found = self._spoilt("no reply", now_ns)
             return [*found, self._lost(now_ns)]
-        if self._step in (Step.HELLO, Step.RESET, Step.BARRIER):
+        if self._step is Step.HELLO:
             self._again(question, now_ns)
+            return []
+        if self._step is Step.BARRIER:
+            self._ask_barrier(now_ns)
             return []
         self._suspect = True
         self._sweep_clean = False

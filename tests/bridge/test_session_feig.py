@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -220,6 +221,49 @@ def test_a_late_reply_is_never_booked_to_another_antenna() -> None:
     assert table.session.counters().foreign == 2
 
 
+def test_no_fault_of_line_or_reader_books_a_tag_to_a_wrong_antenna() -> None:
+    """A reader that answers in order but loses, is lost to, and dawdles; every antenna holds its own tag.
+
+    The reader drops requests while it is 1.2 s behind: its answers are at most `LATEST_ANSWER_NS` late.
+    """
+    presents = restarts = 0
+    for seed in range(40):
+        chance = random.Random(seed)
+        field = {a: [f"E00401500000{a:04X}"] for a in (1, 2, 3, 9)}
+        reader = FeigReader(field)
+        session = FeigSession(READER, FeigOptions(antennas=tuple(field), min_sweep_ms=0))
+        now = busy_until = 0
+        answers: list[tuple[int, bytes]] = []
+        session.start(now)
+        while now < 30_000 * MS:
+            asked = session.outgoing()
+            if asked and chance.random() >= 0.05 and busy_until - now < 1200 * MS:
+                slow = chance.randrange(50, 700) if chance.random() < 0.1 else 3
+                busy_until = max(now, busy_until) + slow * MS
+                answer = reader.feed(asked)
+                if chance.random() >= 0.05:
+                    answers.append((busy_until, answer))
+            wake = session.next_wake_ns
+            if wake is None:
+                restarts += 1
+                now += 200 * MS
+                session.start(now)
+                continue
+            if answers and answers[0][0] <= wake:
+                at, data = answers.pop(0)
+                now = max(now, at)
+                found = session.receive(data, now)
+            else:
+                now = max(now, wake)
+                found = session.wake(now)
+            for observation in found:
+                if isinstance(observation, Present):
+                    presents += 1
+                    assert [t.uid for t in observation.tags] == field[observation.antenna], f"seed {seed}"
+    assert presents > 3000
+    assert restarts > 50
+
+
 def test_wrong_echoed_command_and_address_are_not_our_reply() -> None:
     reader = FeigReader({1: [A]})
     reader.script = lambda c, d, reply: feig_reply(0x80, 0) + feig_reply(0xB0, 1, address=7) + reply
@@ -237,7 +281,7 @@ def test_garbage_around_replies_costs_nothing_but_time() -> None:
     assert table.session.counters().garbage > 10
 
 
-@pytest.mark.parametrize("dies_at", [0x65, 0x69, 0xDD, 0xB0])
+@pytest.mark.parametrize("dies_at", [0x65, 0xDD, 0xB0])
 def test_a_dead_reader_is_lost_within_a_second(dies_at: int) -> None:
     reader = FeigReader({1: [A]})
     dead: list[int] = []
@@ -249,7 +293,7 @@ def test_a_dead_reader_is_lost_within_a_second(dies_at: int) -> None:
 
     reader.script = script
     table = Table(reader, delay_ns=MS)
-    if dies_at in (0x65, 0x69):
+    if dies_at == 0x65:
         reader.script = lambda c, d, reply: b"" if c == dies_at else reply
     lost = table.until(DeviceLost)[0]
     assert lost.span.latest_ns - lost.span.earliest_ns <= 1000 * MS
