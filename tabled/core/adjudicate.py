@@ -81,7 +81,11 @@ def _reading(draft: Draft, found: tuple[Doubt, ...]) -> dict[DoubtKind, bool]:
 
 
 def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Judgement:
+    """The law on one reading of the evidence."""
     state = draft.state
+    if attempt.empty:
+        # What was ruled on has turned out to be nothing, such as a ghost that answered once.
+        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
     assert state.hand is not None
     assert state.config is not None
     assert state.hand_profile is not None
@@ -93,7 +97,7 @@ def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
     state = draft.state
     if ruling.action == "pending":
         return False
-    if not attempt.arrivals and ruling.action in ("fold", "check"):
+    if not attempt.arrivals and ruling.action in ("fold", "check", "call_or_fold"):
         return True
     if any(not a.certain and not a.taken_back for a in attempt.arrivals):
         return False
@@ -180,12 +184,27 @@ def _finish(draft: Draft, attempt: Attempt, judged: Judgement) -> bool:
     if judged.after is None and state.floor_waiting is not None:
         return False
     position = _issue(draft, attempt, judged.ruling, "final")
-    if judged.after is None:
-        state.floor_waiting = position
-        draft.alert("floor", "warning", Reason("floor_decides", {"seat": attempt.seat}))
-        return False
-    close_act(draft, attempt, judged)
-    return True
+    if judged.after is not None:
+        close_act(draft, attempt, judged)
+        return True
+    if judged.ruling.action == "call_or_fold":
+        _narrow(draft, attempt)
+        return True
+    state.floor_waiting = position
+    draft.alert("floor", "warning", Reason("floor_decides", {"seat": attempt.seat}))
+    return False
+
+
+def _narrow(draft: Draft, attempt: Attempt) -> None:
+    """An impossible declaration cost the seat its right to raise; it must still call or fold."""
+    state = draft.state
+    assert state.hand is not None
+    state.hand = state.hand.copy()
+    state.hand.lose_raise(attempt.seat)
+    state.attempts = {**state.attempts, attempt.seat: replace(attempt, words=())}
+    state.act += 1
+    state.standing = None
+    state.answers = {}
 
 
 def close_act(draft: Draft, attempt: Attempt, judged: Judgement) -> None:
@@ -194,8 +213,11 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement) -> None:
     ruling = judged.ruling
     line = draft.line(attempt.seat)
     settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
-    draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
+    line = replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back)
+    draft.set_line(attempt.seat, line)
+    assert judged.after is not None
     state.hand = judged.after
+    state.hand.set_line_chips(attempt.seat, line.chips)
     state.attempts = {seat: a for seat, a in state.attempts.items() if seat != attempt.seat}
     state.act += 1
     state.standing = None

@@ -101,7 +101,7 @@ def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:
         draft.set_line(seat, replace(line, settled={**line.settled, uid: value}, posted=line.posted + value))
     elif line.owed > 0:
         _pay(draft, seat, line, uid, value)
-    elif state.hand.status_of(seat) == "in":
+    elif seat in state.hand.seats and state.hand.status_of(seat) == "in":
         _arrive(draft, seat, uid, value, area)
     else:
         draft.alert(f"line:{seat}", "warning", Reason("chips_no_turn", {"seat": seat, "value": value}))

@@ -8,20 +8,21 @@ from firmware_bridge.wire import AnyObservation
 from tabled.fusion.settings import FusionSettings
 from tabled.model.layout import Layout
 from tabled.model.outcome import AnyOperatorAct
+from tabled.rules.profile import Profile
 
 
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Everything outside the evidence that a ruling depends on; journalled whole, so a journal explains itself.
 
-    ``chips`` maps a tag's UID to its value in smallest chips.  ``profile`` is the resolved text of the
-    betting law in force.
+    ``chips`` maps a tag's UID to its value in smallest chips.  ``profile`` is the betting law in force, with
+    all that it inherits.
     """
 
     site: str
     table: str
     layout: Layout
     chips: dict[str, int]
-    profile: str
+    profile: Profile
     fusion: FusionSettings = FusionSettings()
 
 

@@ -43,8 +43,11 @@ def begin_betting(draft: Draft, *, missing_ok: bool) -> bool:
         return False
     for seat in sorted(short):
         draft.alert(f"post:{seat}", "warning", Reason("post_missing", {"seat": seat, "amount": short[seat]}))
+    assert state.hand is not None
+    hand = state.hand = state.hand.copy()
     for seat, due in state.due.items():
         line = draft.line(seat)
+        hand.set_line_chips(seat, line.chips)
         over = line.posted - due
         if over > 0:
             draft.set_line(seat, replace(line, back=over))
@@ -71,6 +74,8 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     if not by_order and any(line.settled for line in state.lines.values()):
         return False
     drop_question(draft)
+    hand = hand.copy()
+    hand.close_street()
     pots = hand.pots()
     draft.emit(
         StreetClosed(
@@ -86,12 +91,11 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
             draft.clear(subject)
     left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
+    state.hand = hand
     if hand.over:
         _end(draft, hand)
         return False
-    hand = hand.copy()
     hand.deal_next_street()
-    state.hand = hand
     state.phase = "betting"
     return True
 

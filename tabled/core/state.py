@@ -37,6 +37,11 @@ class Line(msgspec.Struct, frozen=True):
     owed: int = 0
     back: int = 0
 
+    @property
+    def chips(self) -> tuple[int, ...]:
+        """Denominations of the settled chips, largest first."""
+        return tuple(sorted(self.settled.values(), reverse=True))
+
 
 class Standing(msgspec.Struct, frozen=True):
     """The newest ruling on the act in progress and its journal position."""

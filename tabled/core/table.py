@@ -26,7 +26,6 @@ from tabled.core.state import MAX_PRESSES_REMEMBERED, TableState
 from tabled.fusion.motion import MAX_WORDS, Attempt, spoken
 from tabled.model.outcome import AnyOutcome
 from tabled.model.ruling import Reason
-from tabled.rules.profile import parse
 
 MAX_ADVANCES = 64
 
@@ -75,7 +74,7 @@ def _start(draft: Draft, entry: Started) -> None:
     state.clock = entry.clock
     state.epoch = entry.epoch
     state.config = entry.config
-    state.profile = parse(entry.config.profile)
+    state.profile = entry.config.profile
 
 
 def _see(draft: Draft, entry: Seen) -> None:
@@ -129,10 +128,12 @@ def _press(draft: Draft, press: Press) -> None:
 
 def _meant(draft: Draft, press: Press) -> str:
     """The seat a key is about: the one that was picked, else the one to act."""
-    if press.seat:
-        return str(press.seat)
     hand = draft.state.hand
-    return hand.to_act or "" if hand is not None else ""
+    if hand is None:
+        return ""
+    if press.seat:
+        return str(press.seat) if str(press.seat) in hand.seats else ""
+    return hand.to_act or ""
 
 
 def _advance(draft: Draft) -> None:

@@ -35,7 +35,7 @@ from tabled.shell.config import Config, DeviceSection, layout_of, load_chips
 from tabled.shell.console import Console
 from tabled.shell.engine import Committed, Engine
 from tabled.shell.intake import Intake
-from tabled.shell.profiles import source_text
+from tabled.shell.profiles import load as load_profile
 from tabled.shell.rendering import WORDING, renderer
 from tabled.shell.store import JournalStore
 
@@ -287,7 +287,7 @@ def table_config(config: Config) -> TableConfig:
         table=config.table.name,
         layout=layout_of(config),
         chips=load_chips(Path(config.chips.file)),
-        profile=source_text(config.table.profile),
+        profile=load_profile(config.table.profile),
         fusion=config.fusion,
     )
 

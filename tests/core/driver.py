@@ -12,7 +12,7 @@ from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.hand import HandSetup, SeatSetup
 from tabled.model.layout import Antenna, Layout, Place
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome, RulingIssued, StartHand, TableView
-from tabled.shell.profiles import source_text
+from tabled.shell.profiles import load
 
 READER = DeviceId("reader")
 PANEL = DeviceId("panel")
@@ -46,7 +46,7 @@ class Bench:
                 tuple(Antenna(READER, n + 1, Place("bet", seat)) for n, seat in enumerate(self.seats)),
             ),
             chips=self.values,
-            profile=source_text(profile),
+            profile=load(profile),
             fusion=FusionSettings(),
         )
         self.config = config

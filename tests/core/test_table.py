@@ -146,7 +146,7 @@ def test_no_final_ruling_while_the_antenna_answers_only_corruptly() -> None:
     bench = Bench()
     bench.deal()
     bench.put("3", 1000)
-    bench.wait(100)
+    bench.sweep()
     bench.wait(3000, skip=("3",))
     assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
     bench.wait(300)
@@ -231,19 +231,18 @@ def test_the_sweep_ends_the_street_by_itself() -> None:
 
 def test_a_street_without_bets_needs_no_sweep() -> None:
     bench = Bench()
-    test_bench = bench
-    test_bench.deal()
-    test_bench.put("3", 100)
-    test_bench.wait(3000)
-    test_bench.put("1", 25, 25)
-    test_bench.wait(3000)
-    test_bench.press("check")
+    bench.deal()
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.put("1", 25, 25)
+    bench.wait(3000)
+    bench.press("check")
     for seat in ("1", "2", "3"):
-        test_bench.lift(seat)
-    test_bench.wait(2500)
+        bench.lift(seat)
+    bench.wait(2500)
     for _ in range(3):
-        test_bench.press("check")
-    assert test_bench.view.street == 2
+        bench.press("check")
+    assert bench.view.street == 2
 
 
 def test_when_all_but_one_fold_the_hand_ends_with_the_sweep() -> None:
