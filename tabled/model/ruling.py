@@ -81,6 +81,13 @@ class Candidate(msgspec.Struct, frozen=True):
     reason: Reason
 
 
+class Adjustment(msgspec.Struct, frozen=True):
+    """What another seat must add when an amount that it had answered is corrected."""
+
+    seat: str
+    add: int
+
+
 class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The law's answer to one act.
 
@@ -89,6 +96,9 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     dealer must break a chip for.  ``call_to``, ``min_raise_to`` and ``max_raise_to`` are what the next
     player faces (``max_raise_to`` only where the structure caps it; by seat where seats differ).
     ``cite`` lists clause ids such as ``"SE 7.2.2"``.  ``profile`` is the hash of the profile applied.
+    ``hold`` are chips that lie undecided before a seat that acted out of turn, ``skipped`` the seats passed over,
+    ``adjust`` what others add to a corrected amount, ``default_to`` what holds until the floor has spoken,
+    ``window`` why a correction came too late.
     """
 
     seat: str
@@ -118,3 +128,8 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     candidates: tuple[Candidate, ...] = ()
     penalty: str = ""
     profile: str = ""
+    hold: tuple[int, ...] = ()
+    skipped: tuple[str, ...] = ()
+    adjust: tuple[Adjustment, ...] = ()
+    default_to: int | None = None
+    window: str = ""

@@ -1,0 +1,133 @@
+"""Wrong amounts pointed out: who may, how long, and what is put right (§7.9; TDA 52)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from tabled.model.acts import Place, Witness
+from tabled.model.ruling import Adjustment, Reason, Ruling
+from tabled.rules import rights
+from tabled.rules.gesture import Gesture
+from tabled.rules.hand import IN, Hand
+from tabled.rules.profile import Profile
+from tabled.rules.raising import raise_to
+from tabled.rules.reading import Reading, Spot
+from tabled.rules.settle import Judgement, settle
+
+__all__ = ["Place", "correct_put", "may_speak", "not_heard", "stands"]
+
+
+def may_speak(profile: Profile, witness: Witness) -> bool:
+    """Whether the profile hears this witness about a wrong amount."""
+    return witness in profile.third_party
+
+
+def not_heard(profile: Profile, seat: str, witness: Witness) -> Ruling:
+    """A word from outside the table: nothing changes by it; the dealer counts on his own duty, if the profile says so."""
+    return Ruling(
+        seat=seat,
+        action="stands",
+        cite=profile.clauses("third_party"),
+        reason=Reason("witness_not_heard", {"witness": witness, "seat": seat}),
+        floor=profile.third_party_unheard == "dealer_counts",
+        profile=profile.hash,
+    )
+
+
+def stands(hand: Hand, profile: Profile, seat: str, why: str, topic: str) -> Ruling:
+    """The amount is wrong but it is too late: it stands as it lies.  ``hand`` has it applied."""
+    free = rights.may_raise(hand, seat)
+    return Ruling(
+        seat=seat,
+        action="stands",
+        to=hand.bet_of(seat),
+        next_seat=hand.to_act,
+        call_to=hand.bet_to or None,
+        min_raise_to=rights.smallest(hand, free),
+        max_raise_to=rights.largest(hand, free),
+        may_raise=free,
+        may_not_raise=rights.locked(hand, seat),
+        options=rights.options(hand),
+        cite=profile.clauses(topic),
+        reason=Reason("too_late", {"seat": seat, "to": hand.bet_of(seat)}),
+        profile=profile.hash,
+        window=why,
+    )
+
+
+def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -> Judgement:
+    """Put right an amount that lies wrong on ``seat``'s line, as if its chips were judged now.
+
+    ``hand`` counts the wrong amount as the seat's line and the right price as ``bet_to``; ``later`` are the seats
+    that answered the wrong amount.  They add, or get back, the difference.
+    """
+    i = hand.table.index[seat]
+    put = hand.bet[i]
+    before = hand.copy()
+    before.stack[i] += put
+    before.total -= put
+    before.paid[i] -= put
+    before.bet[i] = 0
+    if before.state[i] != IN:
+        before.state[i] = IN
+        before.n_in += 1
+    before.seen[i] = -1
+    followers = {s: hand.bet_of(s) for s in later if hand.status_of(s) != "folded" and hand.bet_of(s) == put}
+    before.give_turn(seat)
+    spot = Spot(before, profile, Gesture(seat=seat, motions=((put,),)))
+    judged = settle(spot, _as_chips(spot, put))
+    after = judged.after
+    assert after is not None
+    ruling = judged.ruling
+    adjust = (*(() if not ruling.add else (Adjustment(seat, ruling.add),)), *_follow(after, followers))
+    free = rights.may_raise(after, seat)
+    return Judgement(
+        replace(
+            ruling,
+            action="corrected",
+            adjust=adjust,
+            back_chips=(),
+            change=None,
+            next_seat=hand.to_act,
+            may_raise=free,
+            may_not_raise=rights.locked(after, seat),
+            min_raise_to=rights.smallest(after, free),
+            max_raise_to=rights.largest(after, free),
+            options=rights.options(after),
+            cite=tuple(dict.fromkeys((*profile.clauses("correct"), *ruling.cite))),
+            reason=Reason("corrected", {**ruling.reason.params, "to": ruling.to or 0}),
+            candidates=(),
+        ),
+        after,
+    )
+
+
+def _as_chips(spot: Spot, put: int) -> Reading:
+    """Read the amount without the chip rules: how many chips it was is no longer known."""
+    if put > spot.price or spot.opening:
+        return raise_to(spot, put, spoken=False, topics=("under_raise",))
+    return Reading(kind="call", reason=Reason("undercall"), topics=("undercall",))
+
+
+def _follow(after: Hand, followers: dict[str, int]) -> tuple[Adjustment, ...]:
+    """Seats that called the wrong amount now answer the right one."""
+    adjust: list[Adjustment] = []
+    for seat in followers:
+        j = after.table.index[seat]
+        due = min(after.bet_to, after.bet[j] + after.stack[j]) - after.bet[j]
+        if due < 0:
+            after.bet[j] += due
+            after.paid[j] += due
+            after.stack[j] -= due
+            after.total += due
+        elif due:
+            after._pay(j, due)
+        after.seen[j] = after.bet_to
+        after.heard[j] = after.raises
+        if due:
+            adjust.append(Adjustment(seat, due))
+    if after.actor >= 0:
+        after._next(after.actor - 1)
+    return tuple(adjust)

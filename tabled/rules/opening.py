@@ -1,0 +1,122 @@
+"""Antes, blinds, straddles and who acts first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tabled.model.hand import HandSetup
+from tabled.rules.errors import SetupError
+from tabled.rules.table import FIXED_LIMIT
+
+if TYPE_CHECKING:
+    from tabled.rules.hand import Hand
+
+
+def post_blinds(hand: Hand, setup: HandSetup) -> None:
+    """Take each seat's dead money, ante and blind from its stack and set the price and the first seat to act.
+
+    Antes that every seat posts build side pots as bets do; a single ante (big-blind or button ante) is dead.
+    A seat too short for both posts the blind first (TDA: the big blind before its ante).
+    """
+    table = hand.table
+    antes = sum(1 for s in setup.seats if s.ante)
+    live_antes = antes > 1
+    for i, seat in enumerate(setup.seats):
+        if min(seat.stack, seat.ante, seat.blind, seat.dead) < 0:
+            raise SetupError(f"hand {setup.hand_id}: seat {seat.seat} has a negative amount")
+        if seat.stack == 0:
+            raise SetupError(f"hand {setup.hand_id}: seat {seat.seat} has no chips and cannot be dealt in")
+        left = seat.stack
+        blind = min(seat.blind, left)
+        left -= blind
+        ante = min(seat.ante, left)
+        left -= ante
+        dead = min(seat.dead, left)
+        hand.stack[i] = left - dead
+        hand.bet[i] = blind
+        hand.paid[i] = blind + (ante if live_antes else 0)
+        hand.dead += dead + (0 if live_antes else ante)
+        hand.total += blind + ante + dead
+        if hand.stack[i] == 0:
+            hand.state[i] = 2
+            hand.n_in -= 1
+    hand.capped_lifted = hand.lifts_cap()
+    if table.bring_in and not any(s.blind for s in setup.seats):
+        _open_by_cards(hand, setup)
+        return
+    _price(hand, setup)
+    _first_to_act(hand, setup)
+
+
+def _open_by_cards(hand: Hand, setup: HandSetup) -> None:
+    """Stud: the opener owes the bring-in, or may complete at once."""
+    if setup.opener is None:
+        raise SetupError(f"hand {setup.hand_id}: a game with a bring-in needs the opener's seat")
+    start = hand.table.index[setup.opener]
+    hand._next(start - 1)
+    hand.owes_bring_in = hand.actor >= 0
+
+
+def _price(hand: Hand, setup: HandSetup) -> None:
+    """The price to call, the size of a raise and how much of the nominal blinds is missing from the pot."""
+    table = hand.table
+    top = max(hand.bet)
+    nominal = max(table.big_blind, setup.straddle or 0)
+    hand.bet_to = top if table.short_blind_actual and not setup.straddle else max(top, nominal)
+    if not any(s.blind for s in setup.seats) and not setup.straddle:
+        hand.bet_to = 0  # no blinds in this game (antes only): the first seat opens
+        return
+    straddle = hand.bet_to if hand.bet_to > table.big_blind else 0
+    if table.structure != FIXED_LIMIT:
+        size = table.big_blind or hand.bet_to
+        if straddle:
+            size = straddle if table.straddle_doubles else straddle - table.big_blind
+        hand.full = max(size, 1)
+    hand.base = hand.bet_to
+    hand.bets = hand.raises = 1
+    hand.heard = [1] * table.n
+    if table.phantom_blinds:
+        small, big = blind_seats(hand, setup)
+        hand.phantom = missing_blinds(
+            table.small_blind, 0 if small is None else hand.bet[small], table.big_blind, 0 if big is None else hand.bet[big]
+        )
+
+
+def missing_blinds(small: int, small_in: int, big: int, big_in: int) -> int:
+    """How much a short or dead blind leaves the pot under the nominal one (TDA 54-B)."""
+    return max(small - small_in, 0) + max(big - big_in, 0)
+
+
+def blind_seats(hand: Hand, setup: HandSetup) -> tuple[int | None, int | None]:
+    """Indices of the small and the big blind, counted from the left of the button; None where one is missing.
+
+    Heads-up the button posts the small blind.  A single poster is the big blind (dead small blind).  A first
+    poster of the whole big blind is the big blind; who posts behind it posts late.
+    """
+    table = hand.table
+    blinds = [s.blind for s in setup.seats]
+    if table.n == 2:
+        order = [(table.first + 1) % 2, table.first]
+    else:
+        order = [(table.first + k) % table.n for k in range(table.n)]
+    posters = [i for i in order if blinds[i]]
+    if not posters:
+        return None, None
+    if len(posters) == 1:
+        return None, posters[0]
+    if blinds[posters[0]] > table.small_blind and table.small_blind < table.big_blind:
+        return None, posters[0]
+    return posters[0], posters[1]
+
+
+def _first_to_act(hand: Hand, setup: HandSetup) -> None:
+    """Left of the straddle if there is one above the big blind, else left of the big blind."""
+    if setup.opener is not None:
+        start = hand.table.index[setup.opener]
+    else:
+        _, big = blind_seats(hand, setup)
+        top = max(hand.bet)
+        if top > hand.table.big_blind > 0:
+            big = max(i for i, b in enumerate(hand.bet) if b == top)
+        start = hand.table.first if big is None else big + 1
+    hand._next(start - 1)

@@ -1,0 +1,212 @@
+"""A profile: every setting of the law that rooms differ in, as one frozen value.
+
+A profile is written as TOML.  A room inherits one and overrides values (the loader in the shell
+resolves ``inherits``; :func:`parse` takes the base it found).  The hash of the resolved values
+stands in every ruling, so that a ruling can be traced to the law that made it.
+
+What each setting means, and the paragraphs behind it, is in :mod:`tabled.rules.settings`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from difflib import get_close_matches
+from typing import Any, Literal, get_args, get_type_hints
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from tabled.model.acts import Witness
+from tabled.model.hand import Structure
+
+Reopen = Literal["full", "half"]
+
+
+class ProfileError(ValueError):
+    """A profile file is wrong: the message is one line that names the key, the file and what is allowed."""
+
+
+class ReopenBy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """How much of a raise an all-in must be to reopen the betting, by structure."""
+
+    no_limit: Reopen = "full"
+    pot_limit: Reopen = "full"
+    fixed_limit: Reopen = "half"
+    spread_limit: Reopen = "half"
+
+    def of(self, structure: Structure) -> Reopen:
+        """The value for one structure."""
+        value: Reopen = getattr(self, structure.replace("-", "_"))
+        return value
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The law of one room.  Defaults are the TDA 2024 reading where a text is silent."""
+
+    name: str
+    title: str = ""
+    law: str = ""
+    inherits: str = ""
+
+    speech_vs_chips: Literal["first_act", "mouth_always"] = "first_act"
+    simultaneous: Literal["mouth", "word_must_precede"] = "mouth"
+    simultaneity_ms: int = 250
+
+    one_chip_facing: Literal["call", "full_value"] = "call"
+    one_chip_bb_option: Literal["check", "raise"] = "raise"
+    one_chip_bring_in: Literal["complete_if_exact", "call"] = "complete_if_exact"
+    last_chip_silent: Literal["call", "all_in"] = "call"
+    multi_chip_test: Literal["none", "every_chip_needed"] = "every_chip_needed"
+    prior_chips: Literal["counted", "covering_raises"] = "covering_raises"
+    prior_pull_back: Literal["binds", "free"] = "binds"
+
+    string_first_motion: Literal["call", "first_motion"] = "first_motion"
+    string_acted_before: Literal["bet_faced", "anyone_acted"] = "bet_faced"
+    raise_word_extra_motions: Literal["none", "once_after_exact_call", "once", "free"] = "none"
+
+    bind: Literal["release", "push", "line"] = "push"
+    push_short_of_line: Literal["floor", "binds", "free"] = "floor"
+
+    underraise_threshold: Literal["half", "lift", "call", "floor"] = "half"
+    underraise_half_of: Literal["raise", "bet"] = "raise"
+    underraise_spoken: Literal["lift", "threshold"] = "lift"
+    underbet_threshold: Literal["none", "half"] = "none"
+    min_bet: Literal["bb", "sb"] = "bb"
+    min_bet_games: dict[str, Literal["bb", "sb"]] = {}
+    min_raise: Literal["last_raise", "small_blind"] = "last_raise"
+
+    allin_reopen: ReopenBy = ReopenBy()
+    allin_half_of: Literal["raise", "min_bet"] = "raise"
+    allin_cumulative: bool = True
+    completion: Literal["never", "under_half", "at_half_too"] = "under_half"
+    raise_cap: int = 4
+    cap_heads_up: Literal["kept", "street", "event"] = "event"
+
+    out_of_turn: Literal["tda", "binds_no_raise", "strict", "checker_no_raise"] = "tda"
+    out_of_turn_penalty: Literal["", "possible", "warning"] = "possible"
+    undercall: Literal["call", "opening_only", "floor"] = "opening_only"
+    undercall_claim: Literal["ignored", "floor"] = "ignored"
+    number_meaning: Literal["to", "by", "chips_clarify"] = "to"
+    short_number: Literal["literal", "pot_test"] = "pot_test"
+    tap_facing: Literal["as_check", "ask"] = "as_check"
+    low_voice: Literal["word", "floor"] = "floor"
+    amount_rounding: Literal["none", "nearest"] = "none"
+
+    straddle_min_raise: Literal["double", "increment"] = "double"
+    short_blind_price: Literal["nominal", "actual"] = "nominal"
+    pot_preflop: Literal["nominal", "actual"] = "nominal"
+    pot_rounding: Literal["none", "up", "down", "nearest"] = "none"
+    correction_window: Literal["street", "substantial_action", "none"] = "street"
+    pot_overbet_window: Literal["substantial_action", "all_acted"] = "substantial_action"
+    third_party: tuple[Witness, ...] = ("dealer", "player_at_table", "staff")
+    third_party_unheard: Literal["dealer_counts", "ignored"] = "dealer_counts"
+    odd_chip: Literal["left_of_button", "high_card"] = "left_of_button"
+    missed_blind: Literal["post_big_blind", "wait"] = "post_big_blind"
+    chip_unit: int = 0
+
+    ask_floor: tuple[str, ...] = ()
+    cite: dict[str, tuple[str, ...]] = {}
+    hash: str = ""
+
+    def __post_init__(self) -> None:
+        body = {f: getattr(self, f) for f in self.__struct_fields__ if f != "hash"}
+        raw = msgspec.json.encode(body, order="deterministic")
+        force_setattr(self, "hash", hashlib.sha256(raw).hexdigest()[:16])
+
+    def clauses(self, *topics: str) -> tuple[str, ...]:
+        """Clause ids of this law for the given topics, in order, each once; a topic without a clause gives none."""
+        found: dict[str, None] = {}
+        for topic in topics:
+            for clause in self.cite.get(topic, ()):
+                found[clause] = None
+        return tuple(found)
+
+    def with_values(self, **values: Any) -> Profile:
+        """The same law with some settings changed (its hash changes too).  Raises ProfileError on a bad value."""
+        body = msgspec.to_builtins(self)
+        body.update(values)
+        body.pop("hash", None)
+        return _build(body, where=self.name)
+
+
+INTERNAL = ("name", "title", "law", "inherits", "hash")
+SETTINGS: tuple[str, ...] = tuple(f for f in Profile.__struct_fields__ if f not in INTERNAL)
+
+
+def allowed(setting: str) -> tuple[str, ...]:
+    """The values a setting may take, as text: the words of an enumeration, or a description of the type."""
+    hint = get_type_hints(Profile)[setting]
+    words = get_args(hint)
+    if hint is int:
+        return ("a whole number, 0 or more",)
+    if hint is bool:
+        return ("true", "false")
+    if setting == "third_party":
+        return get_args(Witness)
+    if setting == "allin_reopen":
+        return ("a table of no-limit, pot-limit, fixed-limit, spread-limit = full | half",)
+    if setting == "min_bet_games":
+        return ("a table of game = bb | sb",)
+    if setting in ("ask_floor", "cite"):
+        return ("a list of setting names",) if setting == "ask_floor" else ("a table of topic = [clause, …]",)
+    return tuple(str(w) for w in words)
+
+
+def choices(setting: str) -> tuple[str | bool, ...]:
+    """The values of a setting that is a switch between readings; empty if it is a number, a list or a table."""
+    hint = get_type_hints(Profile)[setting]
+    if hint is bool:
+        return (True, False)
+    if getattr(hint, "__origin__", None) is Literal:
+        return get_args(hint)
+    return ()
+
+
+def parse(text: str, base: Profile | None = None, where: str = "profile") -> Profile:
+    """Read a profile from TOML ``text``; values not given are taken from ``base``.
+
+    ``where`` names the file in messages.  Raises ProfileError, one line, on anything that is not right.
+    """
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        raise ProfileError(f"{where}: not readable as TOML: {e}") from None
+    if given.get("inherits", "") and base is None:
+        raise ProfileError(f"{where}: inherits = {given['inherits']!r} was not resolved; load it with the profile loader")
+    body: dict[str, Any] = msgspec.to_builtins(base) if base is not None else {}
+    body.pop("hash", None)
+    for key, value in given.items():
+        if key == "hash" or key not in Profile.__struct_fields__:
+            near = get_close_matches(key, SETTINGS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ProfileError(f"{where}: unknown setting {key!r}{hint} (`tabled profile show tda-2024` lists all)")
+        old = body.get(key)
+        body[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    return _build(body, where)
+
+
+def _build(body: dict[str, Any], where: str) -> Profile:
+    """Check ``body`` and make a Profile; the message names the first key that is wrong and what it may be."""
+    if not body.get("name"):
+        raise ProfileError(f"{where}: a profile needs a name = \"…\"")
+    try:
+        made = msgspec.convert(body, Profile)
+    except msgspec.ValidationError as e:
+        raise ProfileError(_explain(body, where, str(e))) from None
+    for key in ("simultaneity_ms", "raise_cap", "chip_unit"):
+        if getattr(made, key) < 0:
+            raise ProfileError(f"{where}: {key} = {getattr(made, key)} is not allowed; it must be 0 or more")
+    for key in made.ask_floor:
+        if key not in SETTINGS:
+            raise ProfileError(f"{where}: ask_floor names {key!r}, which is no setting")
+    return made
+
+
+def _explain(body: dict[str, Any], where: str, error: str) -> str:
+    """One line for a value that does not fit: key, value and what is allowed."""
+    path = error.rpartition("`$.")[2].rstrip("`") if "`$." in error else ""
+    key = path.replace("[...]", "").split(".")[0].split("[")[0]
+    if key in SETTINGS:
+        return f"{where}: {path} = {body.get(key)!r} is not allowed; it must be one of: {', '.join(allowed(key))}"
+    return f"{where}: {error}"

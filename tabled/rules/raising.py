@@ -1,0 +1,114 @@
+"""Amounts of bets and raises: lifting, halves, clamping to the structure."""
+
+from __future__ import annotations
+
+from tabled.model.ruling import Candidate, Reason
+from tabled.rules.reading import Reading, Spot
+
+
+def no_raise(spot: Spot) -> Reading:
+    """A raise by a seat that may not raise: it stands as a call (or a check)."""
+    topics = ("cap", "cap_heads_up") if spot.capped else ("reopen_limit" if spot.fixed else "reopen",)
+    if not spot.owes:
+        return Reading(kind="check", reason=Reason("raise_closed_check"), topics=topics)
+    code = "raise_capped" if spot.capped else "raise_closed"
+    return Reading(kind="call", reason=Reason(code, {"to": spot.price}), topics=topics)
+
+
+def raise_to(spot: Spot, total: int, *, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...] = ()) -> Reading:
+    """A bet or raise meant to reach ``total``.
+
+    Under the minimum it is lifted, or stands as a call, by the profile and by whether "raise" was said first;
+    over the maximum it is cut.  The last chips are never sent back for being too few.
+    """
+    if not spot.may_raise:
+        return no_raise(spot)
+    if total >= spot.low or (total == spot.mine and total > spot.hand.bet_to and not spot.fixed):
+        return _whole(spot, total, topics, rests_on)
+    if total == spot.mine and total > spot.hand.bet_to:
+        return Reading(kind="raise", to=total, reason=Reason("raise"), topics=(*topics, "last_chips"), rests_on=rests_on)
+    if spot.opening:
+        return _small_opening(spot, total, spoken, topics, rests_on)
+    return _small_raise(spot, total, spoken, topics, rests_on)
+
+
+def _whole(spot: Spot, total: int, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
+    code = "bet" if spot.opening else "raise"
+    if total > spot.high:
+        cut = "pot" if spot.pot_limit else "limit_caps"
+        return Reading(kind="raise", to=spot.high, reason=Reason(f"{code}_cut"), topics=(*topics, cut), rests_on=rests_on)
+    return Reading(kind="raise", to=total, reason=Reason(code), topics=topics, rests_on=rests_on)
+
+
+def _small_opening(
+    spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]
+) -> Reading:
+    if spot.profile.underbet_threshold == "half" and not spoken and 2 * total < spot.low:
+        return Reading(kind="check", reason=Reason("underbet_check"), topics=("min_bet",), rests_on=rests_on)
+    return Reading(
+        kind="raise", to=spot.low, reason=Reason("bet_lifted"), topics=(*topics, "min_bet"), rests_on=rests_on
+    )
+
+
+def _small_raise(spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
+    setting = spot.profile.underraise_threshold
+    if spoken and spot.profile.underraise_spoken == "lift":
+        return Reading(
+            kind="raise",
+            to=spot.low,
+            reason=Reason("raise_lifted"),
+            topics=(*topics, "under_raise_spoken"),
+            rests_on=rests_on,
+        )
+    if setting == "floor" and not spot.fixed and total > spot.price:
+        return Reading(
+            kind="floor",
+            reason=Reason("floor_small_raise", {"to": total}),
+            topics=("spoken", "under_raise"),
+            candidates=(
+                Candidate("call", spot.price, Reason("amount", {"to": spot.price})),
+                Candidate("raise", spot.low, Reason("amount", {"to": spot.low})),
+            ),
+            default_to=spot.low,
+        )
+    lifted = setting == "lift" or (setting in ("half", "floor") and spot.is_raise(total))
+    if lifted:
+        return Reading(
+            kind="raise", to=spot.low, reason=Reason("raise_lifted"), topics=(*topics, "under_raise"), rests_on=rests_on
+        )
+    if not spot.owes:
+        return Reading(kind="check", reason=Reason("underraise_check"), topics=("under_raise",), rests_on=rests_on)
+    return Reading(kind="call", reason=Reason("underraise_call"), topics=("under_raise",), rests_on=rests_on)
+
+
+def undercall(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:
+    """Fewer chips than the call, with more behind.
+
+    TDA 51-B: before a raise, or heads-up, the full call is owed; under a raise with several players the floor
+    decides.  A player who says that he did not see the raise may be heard where the profile says so.
+    """
+    profile = spot.profile
+    raised = spot.hand.raises > 1  # the first is the opening bet, or the big blind
+    if spot.gesture.claim is not None and profile.undercall_claim == "floor" and raised:
+        return Reading(
+            kind="floor",
+            reason=Reason("floor_undercall_claim", {"to": spot.price}),
+            topics=("undercall",),
+            candidates=(
+                Candidate("pending", None, Reason("take_back_reconsider", {"amount": sum(spot.gesture.new)})),
+                Candidate("call", spot.price, Reason("call_amount", {"to": spot.price})),
+            ),
+            back=sum(spot.gesture.new),
+            may_raise=True,
+        )
+    if profile.undercall == "floor" or (profile.undercall == "opening_only" and raised and spot.hand.n_live > 2):
+        return Reading(
+            kind="floor",
+            reason=Reason("floor_undercall", {"to": spot.price}),
+            topics=("undercall",),
+            candidates=(
+                Candidate("call", spot.price, Reason("full_call", {"to": spot.price})),
+                Candidate("fold", None, Reason("forfeit_fold", {"amount": total - spot.line})),
+            ),
+        )
+    return Reading(kind="call", reason=Reason("undercall"), topics=(*topics, "undercall"), rests_on=("undercall",))

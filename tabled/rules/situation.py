@@ -1,0 +1,167 @@
+"""A hand taken up in the middle of a street: what a written case, or a table that was away, can tell."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from tabled.model.hand import HandSetup, Limits, SeatSetup, Structure
+from tabled.rules.errors import SetupError
+from tabled.rules.hand import ALL_IN, FOLDED, IN, Hand
+from tabled.rules.opening import missing_blinds
+from tabled.rules.profile import Profile
+from tabled.rules.table import FIXED_LIMIT, Table
+
+PriorAct = Literal["post", "straddle", "bring_in", "check", "call", "bet", "raise", "complete", "all_in", "fold", "put"]
+
+
+class SeatNow(msgspec.Struct, frozen=True, kw_only=True):
+    """A seat as it stands: ``stack`` behind, ``line`` its counted bet of the street, ``line_chips`` those on the felt."""
+
+    seat: str
+    stack: int
+    line: int = 0
+    line_chips: tuple[int, ...] | None = None
+    acted: bool = False
+    status: Literal["in", "folded", "all_in"] = "in"
+
+
+class Prior(msgspec.Struct, frozen=True):
+    """An act of this street that is ruled already.  ``to`` is its total; None for a check, a fold or a plain call."""
+
+    seat: str
+    act: PriorAct
+    to: int | None = None
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a street stands.  ``seats`` are in order of action; ``street`` counts from 0.
+
+    ``bet_to`` and ``last_full_raise`` are taken as given; ``prior`` says who acted at which level.  A ``put`` is a
+    wrong amount that nobody has ruled on; it does not move the price.
+    """
+
+    hand_id: str = "situation"
+    game: str = "holdem"
+    structure: Structure = "no-limit"
+    street: int = 1
+    blinds: tuple[int, ...] = ()
+    straddle: int | None = None
+    limits: Limits = Limits()
+    chip_unit: int = 1
+    pot_before: int = 0
+    seats: tuple[SeatNow, ...]
+    prior: tuple[Prior, ...] = ()
+    to_act: str | None = None
+    bet_to: int = 0
+    last_full_raise: int = 0
+    bet_of_round: int = 0
+    began_heads_up: bool | None = None
+    dead_small_blind: bool = False
+
+
+def hand_from(situation: Situation, profile: Profile) -> Hand:
+    """The hand as it stands.  Raises SetupError if a seat is unknown or an amount cannot be."""
+    setup = HandSetup(
+        hand_id=situation.hand_id,
+        seats=tuple(SeatSetup(s.seat, s.stack + s.line) for s in situation.seats),
+        game=situation.game,
+        structure=situation.structure,
+        blinds=situation.blinds,
+        straddle=situation.straddle,
+        limits=situation.limits,
+        chip_unit=situation.chip_unit,
+        button=situation.seats[-1].seat,
+    )
+    hand = Hand(Table(setup, profile))
+    hand.table.two_dealt = False  # how many were dealt in is not known
+    _seat(hand, situation)
+    _levels(hand, situation)
+    began = situation.began_heads_up
+    if began is None:
+        began = hand.n_live + sum(p.act == "fold" for p in situation.prior) == 2
+    hand.capped_lifted = began and profile.cap_heads_up == "street"
+    if situation.to_act is not None:
+        if situation.to_act not in hand.table.index:
+            raise SetupError(f"to_act names {situation.to_act!r}, which is no seat of this hand")
+        hand.actor = hand.table.index[situation.to_act]
+    return hand
+
+
+def _seat(hand: Hand, situation: Situation) -> None:
+    """Stacks, lines and pot."""
+    hand.street = situation.street
+    hand.dead = hand.total = situation.pot_before
+    hand.n_in = hand.n_live = 0
+    for i, seat in enumerate(situation.seats):
+        if seat.stack < 0 or seat.line < 0:
+            raise SetupError(f"seat {seat.seat} has a negative amount")
+        hand.stack[i] = seat.stack
+        hand.bet[i] = hand.paid[i] = seat.line
+        hand.total += seat.line
+        hand.state[i] = FOLDED if seat.status == "folded" else ALL_IN if seat.stack == 0 else IN
+        hand.n_in += hand.state[i] == IN
+        hand.n_live += hand.state[i] != FOLDED
+        if seat.line_chips is not None:
+            hand.line_chips[i] = seat.line_chips
+
+
+def _levels(hand: Hand, situation: Situation) -> None:
+    """Walk the prior acts so that each seat knows which level it answered, and the cap its count."""
+    table = hand.table
+    hand.full = situation.bet_of_round or table.unit(hand.street)
+    if hand.street == 0 and situation.blinds and not table.bring_in:
+        hand.bet_to = hand.base = max(table.big_blind, situation.straddle or 0)
+        hand.bets = hand.raises = 1
+        hand.heard = [1] * table.n
+        if table.phantom_blinds:
+            posts = [p for p in situation.prior if p.act in ("post", "all_in") and p.to]
+            posts = [p for p in posts if p.to is not None and p.to <= table.big_blind][:2]
+            _phantom(hand, situation, [p.to or 0 for p in posts if p.act == "post" or _is_post(p, situation)])
+    for prior in situation.prior:
+        if prior.seat not in table.index:
+            raise SetupError(f"prior names {prior.seat!r}, which is no seat of this hand")
+        _take_up(hand, prior)
+    for i, seat in enumerate(situation.seats):
+        if not seat.acted:
+            hand.seen[i] = -1
+        elif hand.seen[i] < 0:
+            hand.seen[i] = seat.line
+            hand.heard[i] = hand.raises
+    hand.bet_to = situation.bet_to
+    if situation.bet_to == 0:
+        hand.base = 0
+    if table.structure != FIXED_LIMIT:
+        hand.base = min(hand.base, hand.bet_to)
+        hand.full = situation.last_full_raise or hand.full
+    elif situation.bet_of_round == 0 and situation.last_full_raise in (table.small_bet, table.big_bet):
+        hand.full = situation.last_full_raise
+
+
+def _is_post(prior: Prior, situation: Situation) -> bool:
+    """An all-in that is a blind: the seat has not acted."""
+    return any(s.seat == prior.seat and not s.acted for s in situation.seats)
+
+
+def _phantom(hand: Hand, situation: Situation, posts: list[int]) -> None:
+    small, big = hand.table.small_blind, hand.table.big_blind
+    if len(posts) > 1:
+        hand.phantom = missing_blinds(small, posts[0], big, posts[1])
+    elif posts and situation.dead_small_blind:
+        hand.phantom = missing_blinds(small, 0, big, posts[0])
+
+
+def _take_up(hand: Hand, prior: Prior) -> None:
+    """Note one prior act: the level it set, and that its seat has answered that level."""
+    i = hand.table.index[prior.seat]
+    if prior.act in ("post", "straddle", "put"):
+        return
+    if prior.act == "bring_in":
+        hand.bet_to = prior.to or hand.table.bring_in
+        hand.seen[i] = hand.bet_to
+        return
+    if prior.act in ("bet", "raise", "complete", "all_in") and prior.to is not None and prior.to > hand.bet_to:
+        hand._level(prior.to, prior.act == "all_in")
+    hand.seen[i] = hand.bet_to
+    hand.heard[i] = hand.raises

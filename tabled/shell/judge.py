@@ -1,0 +1,156 @@
+"""``tabled judge FILE.jsonl``: the law alone, on written cases and on played hands, told apart by their keys."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tabled.rules.errors import IllegalAct, SetupError
+from tabled.rules.profile import Profile, ProfileError
+from tabled.shell.judge_cases import CaseError, is_case, judge_case, ruling_json
+from tabled.shell.judge_check import check_ambiguous, differences
+from tabled.shell.judge_hands import HandError, hand_differences, is_hand, judge_hand
+from tabled.shell.profiles import load
+
+MAX_LINE = 4 << 20
+_DEFAULT = "tda-2024"
+_BAD = (CaseError, HandError, SetupError, ProfileError, IllegalAct, ValueError, KeyError, TypeError)
+
+
+class _Tally:
+    """Counts, and the readable lines of a check."""
+
+    def __init__(self) -> None:
+        self.cases = self.cases_right = self.hands = self.hands_right = self.unread = 0
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.unread) or self.cases != self.cases_right or self.hands != self.hands_right
+
+    def summary(self) -> str:
+        parts = []
+        if self.cases:
+            parts.append(f"{self.cases_right} of {self.cases} cases")
+        if self.hands:
+            parts.append(f"{self.hands_right} of {self.hands} hands")
+        if self.unread:
+            parts.append(f"{self.unread} lines not ruled")
+        return ", ".join(parts) or "nothing to judge"
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--check", is_flag=True, help="Compare with what each line expects; print differences; exit 1 on any.")
+@click.option("--profile", "profile_name", help="Rule everything by this profile (a name or a .toml file).")
+def judge(file: Path, check: bool, profile_name: str | None) -> None:
+    """Rule the cases and hands of FILE (one JSON object a line); print one JSON line for each."""
+    profiles: dict[str, Profile] = {}
+    tally = _Tally()
+    for number, line in _lines(file):
+        try:
+            record = _record(line)
+            name = profile_name or str(record.get("profile") or _DEFAULT)
+            if name not in profiles:
+                profiles[name] = load(name)
+            _one(record, profiles[name], check, tally)
+        except _BAD as e:
+            tally.unread += 1
+            click.echo(f"line {number}: {_why(e)}", err=True)
+    if check:
+        click.echo(tally.summary())
+    if (check and tally.failed) or tally.unread:
+        sys.exit(1)
+
+
+def _why(e: BaseException) -> str:
+    if isinstance(e, KeyError | TypeError) and not isinstance(e, CaseError | HandError):
+        return f"not readable as a case or a hand: {e!r}"
+    return str(e)
+
+
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines that are not blank.  A line over the limit is cut, and then fails to parse by its number."""
+    with file.open("rb") as f:
+        number = 0
+        while True:
+            line = f.readline(MAX_LINE + 1)
+            if not line:
+                return
+            number += 1
+            while len(line) > MAX_LINE and not line.endswith(b"\n"):
+                rest = f.readline(MAX_LINE + 1)
+                if not rest:
+                    break
+                line = b'"too long' + (b"\n" if rest.endswith(b"\n") else b"x" * MAX_LINE)
+            if line.strip():
+                yield number, line
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as e:
+        raise CaseError(f"not JSON: {e}") from None
+    if not isinstance(record, dict):
+        raise CaseError("not a JSON object")
+    return record
+
+
+def _one(record: dict[str, Any], profile: Profile, check: bool, tally: _Tally) -> None:
+    if is_case(record):
+        _case(record, profile, check, tally)
+    elif is_hand(record):
+        _hand(record, profile, check, tally)
+    else:
+        raise CaseError("neither a case (setup, events) nor a hand (hand, stacks, events)")
+
+
+def _case(record: dict[str, Any], profile: Profile, check: bool, tally: _Tally) -> None:
+    def rule(by: Profile) -> dict[str, Any]:
+        return ruling_json(judge_case(record, by).ruling, by)
+
+    got = rule(profile)
+    if not check:
+        click.echo(json.dumps({"id": record.get("id"), "ruling": got}, ensure_ascii=False))
+        return
+    tally.cases += 1
+    expected = record.get("expected")
+    if not isinstance(expected, dict):
+        raise CaseError("no expected ruling to check against")
+    note = ""
+    if expected.get("ambiguous"):
+        wrong, note = check_ambiguous(expected, got, profile, rule)
+        notes = [note] if note else []
+    else:
+        wrong, notes = differences(expected, got)
+    tally.cases_right += not wrong
+    _report(str(record.get("id")), wrong, notes)
+
+
+def _hand(record: dict[str, Any], profile: Profile, check: bool, tally: _Tally) -> None:
+    got = judge_hand(record, profile)
+    if not check:
+        click.echo(json.dumps(got, ensure_ascii=False))
+        return
+    tally.hands += 1
+    if not isinstance(record.get("expected"), list):
+        raise HandError("no expected rulings to check against")
+    wrong = hand_differences(record, got)
+    tally.hands_right += not wrong
+    _report(str(record["hand"]), wrong, [])
+
+
+def _report(label: str, wrong: list[str], notes: list[str]) -> None:
+    for text in wrong:
+        click.echo(f"{label}: {text}")
+    for text in notes:
+        click.echo(f"{label}: note: {text}")
+
+
+if __name__ == "__main__":
+    judge()

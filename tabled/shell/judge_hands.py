@@ -1,0 +1,224 @@
+"""A played hand (one JSON object: posts, pushes, gestures, declarations) → every ruling and the pots, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tabled.model import acts as a
+from tabled.model.hand import HandSetup, Limits, SeatSetup
+from tabled.model.ruling import Ruling
+from tabled.rules.games import game_of
+from tabled.rules.hand import Hand
+from tabled.rules.judge import judge
+from tabled.rules.profile import Profile
+
+_WORDS: dict[str, a.Word] = {
+    "all-in": "all_in", "all_in": "all_in", "raise": "raise", "bet": "bet", "call": "call", "check": "check",
+    "fold": "fold", "complete": "complete",
+}  # fmt: skip
+_DEFAULT_PROFILE = "tda-2024"
+
+
+class HandError(ValueError):
+    """A hand cannot be read or played; the message names the event."""
+
+
+def is_hand(record: dict[str, Any]) -> bool:
+    """Whether the record has the keys of a hand."""
+    return "hand" in record and "events" in record and "stacks" in record
+
+
+def judge_hand(record: dict[str, Any], profile: Profile) -> dict[str, Any]:
+    """Play the hand through the law.  Raises HandError."""
+    return _Player(record, profile).play()
+
+
+class _Player:
+    """Walks the events: posts build the set-up, acts are judged one seat at a time, collections close streets."""
+
+    def __init__(self, record: dict[str, Any], profile: Profile) -> None:
+        self.record, self.profile = record, profile
+        self.n = len(record["stacks"])
+        self.events: list[dict[str, Any]] = record["events"]
+        self.game = game_of(str(record.get("variant", "")))
+        self.rulings: list[dict[str, Any]] = []
+        self.pots: list[int] = []
+        self.words: dict[int, list[a.AnyAct]] = {}
+        self.k = self.n  # one deal of hole cards a seat comes first in the hand history
+
+    def play(self) -> dict[str, Any]:
+        hand = self.hand = Hand.start(self._setup(), self.profile)
+        for n, event in enumerate(self.events):
+            try:
+                self._event(event)
+            except (KeyError, TypeError) as e:
+                raise HandError(f"event {event.get('i', n)}: {e!r} is missing or of the wrong kind") from None
+            except ValueError as e:
+                raise HandError(f"event {event.get('i', n)} ({event.get('kind')}): {e}") from None
+        if not hand.swept and (len(self.pots) <= self.hand.street) and self.hand.street_over:
+            self._collect()
+        return {
+            "hand": self.record["hand"],
+            "rulings": self.rulings,
+            "street_pots": self.pots,
+            "pots": [{"amount": p.amount, "seats": [int(s) for s in p.seats]} for p in self.hand.pots()],
+            "stacks": self.hand.stack,
+            "profile": {"name": self.profile.name, "hash": self.profile.hash},
+        }
+
+    # ---- setting up -----------------------------------------------------------------------------------------
+
+    def _setup(self) -> HandSetup:
+        r = self.record
+        ante, blind = [0] * (self.n + 1), [0] * (self.n + 1)
+        for event in self.events:
+            if event.get("kind") == "post":
+                (ante if event["what"] == "ante" else blind)[event["seat"]] += _worth(event["chips"])
+        level = [b for b in r.get("blinds") or [] if b]
+        big = r.get("min_bet") or (level[1] if len(level) > 1 else max(level, default=0)) or r.get("small_bet") or 0
+        blinds = tuple(level[:2]) if len(level) > 1 else (0, big) if level else ()
+        if not blinds and not r.get("bring_in"):
+            blinds = (0, big)
+        straddle = max(level[2:], default=0)
+        first = next((e["seat"] for e in self.events if e.get("kind") in ("push", "gesture", "declare")), None)
+        late = sum(1 for b in blind if b) > 2
+        opener = str(first) if first is not None and (r.get("bring_in") or late) else None
+        return HandSetup(
+            hand_id=str(r["hand"]),
+            seats=tuple(SeatSetup(str(i + 1), s, ante[i + 1], blind[i + 1]) for i, s in enumerate(r["stacks"])),
+            game=str(r.get("variant", "")),
+            structure=r["structure"],
+            blinds=blinds,
+            straddle=straddle if straddle > big else None,
+            limits=Limits(
+                small_bet=r.get("small_bet") or 0, big_bet=r.get("big_bet") or 0, bring_in=r.get("bring_in") or 0,
+                min=r.get("spread_min") or 0, max=r.get("spread_max") or 0,
+            ),
+            chip_unit=min(r.get("denominations") or [1]),
+            opener=opener,
+            button=str(self.n),
+        )  # fmt: skip
+
+    # ---- events ---------------------------------------------------------------------------------------------
+
+    def _event(self, event: dict[str, Any]) -> None:
+        match event.get("kind"):
+            case "declare":
+                self._declare(event)
+            case "push":
+                self._act(event["seat"], list(self._push(event)))
+            case "gesture":
+                seat = str(event["seat"])
+                tap = event["gesture"] == "tap"
+                self._act(event["seat"], [a.TapTable(seat) if tap else a.CardsForward(seat)])
+            case "collect":
+                self._collect()
+            case "board":
+                self.k += 1
+            case "draw":
+                self.k += 2 if event.get("discards") else 1
+            case "post" | "return" | "change" | "change-back" | "show":
+                pass
+            case kind:
+                raise HandError(f"kind {kind!r} is not known")
+
+    def _declare(self, event: dict[str, Any]) -> None:
+        seat = str(event["seat"])
+        verb = str(event["verb"])
+        if verb not in _WORDS:
+            raise HandError(f"declared verb {verb!r} is not known")
+        say = a.Say(seat, _WORDS[verb], event.get("to"), "to" if event.get("to") is not None else "unstated")
+        if verb in ("fold", "check"):
+            self._act(event["seat"], [say])
+        else:
+            self.words.setdefault(event["seat"], []).append(say)
+
+    def _push(self, event: dict[str, Any]) -> Iterator[a.AnyAct]:
+        """One push; several motions are told by number only, so the first takes all but one chip a later motion."""
+        seat = str(event["seat"])
+        chips = [int(v) for v, count in event["chips"].items() for _ in range(count)]
+        motions = max(int(event.get("motions") or 1), 1)
+        later = chips[len(chips) - (motions - 1) :] if motions > 1 else []
+        yield a.PushForward(seat, tuple(chips[: len(chips) - len(later)]))
+        for chip in later:
+            yield a.HandReturnsToStack(seat)
+            yield a.PushForward(seat, (chip,))
+        yield a.HandWithdraws(seat)
+
+    def _act(self, seat: int, acts: list[a.AnyAct]) -> None:
+        if self.hand.swept or (self.hand.street_over and self.hand.to_act is None and not self.hand.over):
+            self._next_street(seat)
+        acts = [*self.words.pop(seat, []), *acts]
+        before = self.hand
+        judged = judge(before, self.profile, acts)
+        if judged.after is None:
+            raise HandError(f"seat {seat} cannot be ruled: {judged.ruling.action} ({judged.ruling.reason.code})")
+        self.hand = judged.after
+        self.rulings.append(self._line(judged.ruling, before))
+        self.k += 1
+
+    def _line(self, ruling: Ruling, before: Hand) -> dict[str, Any]:
+        faced = ruling.faced
+        assert faced is not None
+        return {
+            "k": self.k,
+            "street": before.street,
+            "seat": int(ruling.seat),
+            "verb": "raise" if ruling.verb == "complete" else ruling.verb,
+            "action": ruling.action,
+            "to": ruling.to,
+            "add": (ruling.to or 0) - before.bet_of(ruling.seat),
+            "to_call": faced.to_call,
+            "min_to": faced.min_to if faced.raise_open else None,
+            "max_to": faced.max_to if faced.raise_open else None,
+            "raise_open": faced.raise_open,
+            "all_in": ruling.all_in,
+            "pot_before": before.pot_total,
+            "floor": ruling.floor,
+            "cite": list(ruling.cite),
+        }
+
+    def _collect(self) -> None:
+        """Bets go to the pot.  A street that was run out without betting has no bets to collect."""
+        if self.hand.swept:
+            if self.hand.n_live > 1 and self.hand.n_in > 1 and self.hand.street < self.hand.table.rounds - 1:
+                raise HandError("collected twice")
+            return
+        if not self.hand.street_over:
+            raise HandError(f"bets collected while seat {self.hand.to_act} must still act")
+        self.hand = self.hand.copy()
+        self.hand.close_street()
+        self.pots.append(self.hand.pot_total)
+
+    def _next_street(self, seat: int) -> None:
+        if not self.hand.swept:
+            self._collect()
+        self.hand = self.hand.copy()
+        if self.game.bring_in:
+            self.k += self.hand.n_live  # one card dealt to each live seat
+        self.hand.deal_next_street(opener=str(seat) if self.game.bring_in else None)
+
+
+def _worth(chips: dict[str, int]) -> int:
+    return sum(int(v) * n for v, n in chips.items())
+
+
+_COMPARED = ("k", "street", "seat", "verb", "to", "add", "to_call", "min_to", "max_to", "raise_open", "all_in", "pot_before")
+
+
+def hand_differences(record: dict[str, Any], got: dict[str, Any]) -> list[str]:
+    """Differences of a played hand's rulings and pots from what it expects."""
+    wrong: list[str] = []
+    expected, rulings = record.get("expected") or [], got["rulings"]
+    if len(expected) != len(rulings):
+        wrong.append(f"rulings: expected {len(expected)}, ruled {len(rulings)}")
+    for want, have in zip(expected, rulings, strict=False):
+        for key in _COMPARED:
+            if key in want and want[key] != have[key]:
+                label = f"act {have['k']} (seat {have['seat']}, {have['verb']})"
+                wrong.append(f"{label}: {key}: expected {want[key]!r}, ruled {have[key]!r}")
+    pots = record.get("street_pots")
+    if pots is not None and pots != got["street_pots"]:
+        wrong.append(f"street_pots: expected {pots}, ruled {got['street_pots']}")
+    return wrong
