@@ -21,6 +21,7 @@ _WEB = Path(__file__).parent / "web"
 _FILES = {
     "/": "index.html",
     "/style.css": "style.css",
+    "/icon.svg": "icon.svg",
     "/app.js": "app.js",
     "/link.js": "link.js",
     "/model.js": "model.js",
@@ -62,7 +63,7 @@ class Display:
         except OSError as error:
             await self.stop()
             raise DisplayError(
-                f"The display page cannot be served on {HOST}:{self._want} ({error.strerror}): stop what uses that port, "
+                f"The display page cannot be served on {HOST}:{self._want} ({error.strerror}): stop what uses it, "
                 "or set [display] port to another one (0 takes a free one)."
             ) from None
         self.port = int(self._runner.addresses[0][1])
