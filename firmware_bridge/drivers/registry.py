@@ -71,8 +71,7 @@ def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | N
 
 def _find(name: str) -> tuple[Driver | None, list[str]]:
     """The driver of that name, and all names."""
-    # Imported here: the driver files import this one.
-    from firmware_bridge.drivers import feig, panel  # noqa: PLC0415
+    from firmware_bridge.drivers import feig, panel  # noqa: PLC0415 - the driver files import this one
 
     built_in: dict[str, Driver] = {"feig": feig.drive, "panel": panel.drive}
     added = entry_points(group=GROUP)

@@ -29,7 +29,7 @@ class Status(IntEnum):
     HARDWARE_WARNING = 0xF1
 
 
-_MEANINGS = {
+_MEANINGS: dict[int, str] = {
     Status.DATA_FALSE: "the tag's data was false",
     Status.PARAMETER_RANGE: "parameter out of range",
     Status.RF_COMMUNICATION: "RF communication error: the anticollision did not finish",
@@ -56,7 +56,7 @@ _RECORD_BYTES = {0x03: 10, 0x05: 10}
 
 def describe(status: int) -> str:
     """A status byte in words, for a reason that a technician reads."""
-    meaning = _MEANINGS.get(status)  # type: ignore[call-overload]
+    meaning = _MEANINGS.get(status)
     return f"status 0x{status:02X}" + (f" ({meaning})" if meaning else "")
 
 

@@ -3,134 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import fcntl
 import os
 import random
 import time
 import tty
-from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from firmware_bridge.drivers.registry import Driven
+from firmware_bridge.session.feig import FeigSession
+from firmware_bridge.session.plan import FeigOptions
 from firmware_bridge.supervisor import Bridge, ConfigProblem, DeviceConfig, PortProblem
-from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, DeviceLost, DeviceUp, Present, Press
-from tests.bridge.peers import FeigReader, Panel
+from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present, Press
+from tests.bridge.peers import FeigReader
+from tests.bridge.rig import Plug, Room, drive, panel_for, reader_config, running
 
 A, B = "E004015000000001", "E004015000000002"
 S = 1_000_000_000
 
 
-class Plug:
-    """A pseudo-terminal whose device end is answered by ``device``; ``link`` is the name that never changes."""
-
-    def __init__(self, link: Path, device: FeigReader | Panel) -> None:
-        self.link = link
-        self.device = device
-        self.master = -1
-        self.slave = -1
-        self.mangle: Callable[[bytes], list[bytes]] = lambda data: [data]
-
-    def plug(self) -> None:
-        self.master, self.slave = os.openpty()
-        tty.setraw(self.slave)
-        os.set_blocking(self.master, False)
-        self.link.unlink(missing_ok=True)
-        self.link.symlink_to(os.ttyname(self.slave))
-        asyncio.get_running_loop().add_reader(self.master, self._readable)
-
-    def unplug(self) -> None:
-        asyncio.get_running_loop().remove_reader(self.master)
-        self.link.unlink()
-        os.close(self.master)
-        os.close(self.slave)
-
-    def hang_up(self) -> None:
-        """The master goes, the name stays for a moment."""
-        asyncio.get_running_loop().remove_reader(self.master)
-        os.close(self.master)
-        os.close(self.slave)
-
-    def say(self, data: bytes) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.write(self.master, data)
-
-    def _readable(self) -> None:
-        try:
-            data = os.read(self.master, 65536)
-        except OSError:
-            return
-        reply = self.device.feed(data)
-        if not reply:
-            return
-        first, *later = self.mangle(reply)
-        self.say(first)
-        for n, piece in enumerate(later):
-            asyncio.get_running_loop().call_later(0.003 * (n + 1), self.say, piece)
-
-
-class Room:
-    """A bridge, what it said, and waiting for it."""
-
-    def __init__(self, *configs: DeviceConfig, sink: Callable[[AnyObservation], None] | None = None) -> None:
-        self.seen: list[AnyObservation] = []
-        self.bridge = Bridge(configs, sink or self.seen.append, time.monotonic_ns, chance=random.Random(4).random)
-
-    async def until(self, condition: Callable[[], Any], seconds: float = 3.0) -> Any:
-        end = time.monotonic() + seconds
-        while not (found := condition()):
-            assert time.monotonic() < end, f"not in {seconds} s; last seen: {self.seen[-3:]}"
-            await asyncio.sleep(0.005)
-        return found
-
-    def of(self, kind: type[Any], device: str | None = None) -> list[Any]:
-        return [o for o in self.seen if isinstance(o, kind) and device in (None, o.device)]
-
-    def health(self, device: str) -> Any:
-        return next(h for h in self.bridge.health() if h.id == device)
-
-
-@contextlib.asynccontextmanager
-async def running(room: Room) -> AsyncIterator[Room]:
-    await room.bridge.start()
-    try:
-        yield room
-    finally:
-        await room.bridge.stop()
-
-
-def drive(body: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(20):
-            await body()
-
-    asyncio.run(bounded())
-
-
-def reader_config(link: Path, **options: Any) -> DeviceConfig:
-    return DeviceConfig("reader-a", "feig", str(link), options={"antennas": [1, 2, 3], "min_sweep_ms": 0} | options)
-
-
-def panel_for(link: Path) -> tuple[Plug, DeviceConfig]:
-    panel = Panel(now_us=lambda: time.monotonic_ns() // 1000)
-    return Plug(link, panel), DeviceConfig("panel", "panel", str(link))
-
-
 def test_reader_from_bytes_to_observations(tmp_path: Path) -> None:
     async def body() -> None:
-        plug = Plug(tmp_path / "reader", FeigReader({1: [A], 3: [B]}))
+        reader = FeigReader({1: [A], 3: [B]})
+        plug = Plug(tmp_path / "reader", reader)
         plug.plug()
         async with running(Room(reader_config(plug.link))) as room:
             await room.until(lambda: len(room.seen) > 6)
             assert isinstance(room.seen[0], DeviceUp)
-            results = room.seen[1:4]
-            assert [type(r) for r in results] == [Present, CleanEmpty, Present]
-            assert results[0].tags[0].uid == A
-            assert results[0].span.before(results[2].span)
-            plug.device.field[2] = [B]  # type: ignore[union-attr]
+            assert [type(r) for r in room.seen[1:4]] == [Present, CleanEmpty, Present]
+            first, second = room.of(Present)[:2]
+            assert ([t.uid for t in first.tags], [t.uid for t in second.tags]) == ([A], [B])
+            assert first.span.before(second.span)
+            reader.field[2] = [B]
             await room.until(lambda: [p for p in room.of(Present) if p.antenna == 2])
             health = room.health("reader-a")
             assert (health.state, health.error, health.opened) == ("up", "", 1)
@@ -146,7 +53,8 @@ def test_reader_from_bytes_to_observations(tmp_path: Path) -> None:
 def test_nine_antennas_sweep_in_well_under_30_ms(tmp_path: Path) -> None:
     async def body() -> None:
         field = {a: [f"E00401500000{a:02X}{n:02X}" for n in range(5)] for a in range(1, 10)}
-        plug = Plug(tmp_path / "reader", FeigReader(field))
+        reader = FeigReader(field)
+        plug = Plug(tmp_path / "reader", reader)
         plug.plug()
         async with running(Room(reader_config(plug.link, antennas=list(range(1, 10))))) as room:
             sweeps = []
@@ -155,7 +63,7 @@ def test_nine_antennas_sweep_in_well_under_30_ms(tmp_path: Path) -> None:
                 sweeps.append(room.health("reader-a").figures.sweep_ns or 10**9)
             # the peer runs on this same loop, so half of this is its own
             assert sorted(sweeps)[len(sweeps) // 2] < 20_000_000
-            assert plug.device.both_on == 0  # type: ignore[union-attr]
+            assert reader.both_on == 0
             assert room.health("reader-a").counters.corrupt == 0
         plug.unplug()
 
@@ -197,11 +105,15 @@ def test_hang_up_leaks_no_descriptor(tmp_path: Path) -> None:
         async with running(Room(reader_config(plug.link))) as room:
             await room.until(lambda: room.of(Present))
             before = len(os.listdir("/proc/self/fd"))
+
+            def counted(kind: type[AnyObservation], count: int) -> bool:
+                return len(room.of(kind)) == count
+
             for n in range(6):
                 plug.hang_up()
-                await room.until(lambda n=n: len(room.of(DeviceLost)) == n + 1)
+                await room.until(partial(counted, DeviceLost, n + 1))
                 plug.plug()
-                await room.until(lambda n=n: len(room.of(DeviceUp)) == n + 2, seconds=5)
+                await room.until(partial(counted, DeviceUp, n + 2), seconds=5)
             assert len(os.listdir("/proc/self/fd")) == before
         plug.unplug()
 
@@ -314,9 +226,7 @@ def test_half_frames_and_storms_cost_no_wrong_word(tmp_path: Path) -> None:
 
 def test_presses_are_acknowledged_after_the_commit_and_survive_a_replug(tmp_path: Path) -> None:
     async def body() -> None:
-        plug, config = panel_for(tmp_path / "panel")
-        panel = plug.device
-        assert isinstance(panel, Panel)
+        panel, plug, config = panel_for(tmp_path / "panel")
         plug.plug()
         async with running(Room(config)) as room:
             await room.until(lambda: room.health("panel").figures.clock_ns is not None)
@@ -343,20 +253,18 @@ def test_presses_are_acknowledged_after_the_commit_and_survive_a_replug(tmp_path
     drive(body)
 
 
+class Broken(FeigSession):
+    """A session with a bug that can be switched on."""
+
+    fail = False
+
+    def receive(self, data: bytes, now_ns: int) -> list[AnyObservation]:
+        if self.fail:
+            raise RuntimeError("a bug in a third party's session")
+        return super().receive(data, now_ns)
+
+
 def test_one_devices_fault_does_not_touch_another(tmp_path: Path) -> None:
-    class Broken:
-        def __init__(self, inner: Any) -> None:
-            self._inner = inner
-            self.fail = False
-
-        def receive(self, data: bytes, now_ns: int) -> Any:
-            if self.fail:
-                raise RuntimeError("a bug in a third party's session")
-            return self._inner.receive(data, now_ns)
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._inner, name)
-
     async def body() -> None:
         one = Plug(tmp_path / "one", FeigReader({1: [A]}))
         two = Plug(tmp_path / "two", FeigReader({1: [B]}))
@@ -367,8 +275,8 @@ def test_one_devices_fault_does_not_touch_another(tmp_path: Path) -> None:
             DeviceConfig("reader-b", "feig", str(two.link), options={"antennas": [1], "min_sweep_ms": 0}),
         )
         device = room.bridge._devices["reader-a"]
-        broken = Broken(device.driven.session)
-        device.driven = Driven(broken, device.driven.port)  # type: ignore[arg-type]
+        broken = Broken(DeviceId("reader-a"), FeigOptions(antennas=(1,), min_sweep_ms=0))
+        device.driven = Driven(broken, device.driven.port)
         async with running(room):
             await room.until(lambda: room.of(Present, "reader-a") and room.of(Present, "reader-b"))
             broken.fail = True
@@ -388,9 +296,7 @@ def test_one_devices_fault_does_not_touch_another(tmp_path: Path) -> None:
 
 def test_a_press_that_the_sink_refuses_is_told_again(tmp_path: Path) -> None:
     async def body() -> None:
-        plug, config = panel_for(tmp_path / "panel")
-        panel = plug.device
-        assert isinstance(panel, Panel)
+        panel, plug, config = panel_for(tmp_path / "panel")
         plug.plug()
         refuse = [True]
 

@@ -45,21 +45,21 @@ class Table:
         self.seen += found
         return found
 
-    def until(self, kind: type[Any], count: int = 1, most: int = 400) -> list[Any]:
+    def until(self, kind: type[Any] | tuple[type[Any], ...], count: int = 1, most: int = 400) -> list[Any]:
         """Runs until ``count`` more observations of ``kind`` have come; returns them."""
         found: list[Any] = []
         for _ in range(most):
             found += [o for o in self.step() if isinstance(o, kind)]
             if len(found) >= count:
                 return found
-        raise AssertionError(f"{len(found)} of {count} {kind.__name__} in {most} steps")
+        raise AssertionError(f"{len(found)} of {count} {kind} in {most} steps")
 
 
 def test_hello_reset_then_every_antenna_in_turn() -> None:
     table = Table(FeigReader({1: [B, A], 3: [C]}))
     up = table.until(DeviceUp)[0]
     assert (up.model, up.firmware, up.boot) == ("FEIG ID CPR40", "3.3.0", 0)
-    results = table.until((Present, CleanEmpty), 3)  # type: ignore[arg-type]
+    results = table.until((Present, CleanEmpty), 3)
     assert [type(r).__name__ for r in results] == ["Present", "CleanEmpty", "Present"]
     assert [r.antenna for r in results] == [1, 2, 3]
     assert [t.uid for t in results[0].tags] == [A, B]
@@ -150,7 +150,7 @@ def test_an_endless_chain_is_cut() -> None:
 def test_what_each_status_becomes(status: int, data: bytes, expected: tuple[str, Any]) -> None:
     reader = FeigReader()
     reader.script = lambda c, d, reply: feig_reply(0xB0, status, data) if c == 0xB0 else reply
-    result = Table(reader, antennas=(1,)).until((Present, CleanEmpty, Corrupt))[0]  # type: ignore[arg-type]
+    result = Table(reader, antennas=(1,)).until((Present, CleanEmpty, Corrupt))[0]
     kind, detail = expected
     if kind == "present":
         assert isinstance(result, Present)
@@ -183,7 +183,7 @@ def test_one_lost_reply_costs_a_retry_and_no_observation() -> None:
 
     reader.script = script
     table = Table(reader)
-    results = table.until((Present, CleanEmpty, Corrupt), 3)  # type: ignore[arg-type]
+    results = table.until((Present, CleanEmpty, Corrupt), 3)
     assert [type(r).__name__ for r in results] == ["CleanEmpty", "Present", "CleanEmpty"]
     assert table.session.counters().timeouts == 1
     # the retried result began when it was first asked for: its answer may have been to the first question
@@ -194,7 +194,7 @@ def test_two_lost_replies_are_corrupt_for_that_antenna_only() -> None:
     reader = FeigReader({1: [A], 2: [B], 3: [C]})
     reader.script = lambda c, d, reply: b"" if c == 0xDD and d[1] == 2 else reply
     table = Table(reader)
-    results = table.until((Present, Corrupt), 3)  # type: ignore[arg-type]
+    results = table.until((Present, Corrupt), 3)
     assert [(type(r).__name__, r.antenna) for r in results] == [("Present", 1), ("Corrupt", 2), ("Present", 3)]
     assert results[1].reason == "no reply"
 
@@ -215,7 +215,7 @@ def test_a_late_reply_is_never_booked_to_another_antenna() -> None:
 
     reader.script = script
     table = Table(reader, antennas=(1, 2))
-    results = table.until((Present, Corrupt), 3)  # type: ignore[arg-type]
+    results = table.until((Present, Corrupt), 3)
     assert [type(r).__name__ for r in results] == ["Corrupt", "Present", "Present"]
     assert [(r.antenna, r.tags[0].uid) for r in results[1:]] == [(2, B), (1, A)]
     assert table.session.counters().foreign == 2
@@ -276,7 +276,7 @@ def test_garbage_around_replies_costs_nothing_but_time() -> None:
     reader = FeigReader({1: [A], 3: [B]})
     reader.script = lambda c, d, reply: b"\xfe\x31\x02" + reply
     table = Table(reader)
-    table.until((Present, CleanEmpty), 6)  # type: ignore[arg-type]
+    table.until((Present, CleanEmpty), 6)
     assert not [o for o in table.seen if isinstance(o, Corrupt)]
     assert table.session.counters().garbage > 10
 

@@ -1,0 +1,126 @@
+"""A bench for the bridge: pseudo-terminals that can be pulled, and a bridge that is watched."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import time
+import tty
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from firmware_bridge.supervisor import Bridge, DeviceConfig, DeviceHealth
+from firmware_bridge.wire import AnyObservation, Press
+from tests.bridge.peers import FeigReader, Panel
+
+
+class Plug:
+    """A pseudo-terminal whose device end is answered by ``device``; ``link`` is the name that never changes."""
+
+    def __init__(self, link: Path, device: FeigReader | Panel) -> None:
+        self.link = link
+        self.device = device
+        self.master = -1
+        self.slave = -1
+        self.mangle: Callable[[bytes], list[bytes]] = lambda data: [data]
+
+    def plug(self) -> None:
+        self.master, self.slave = os.openpty()
+        tty.setraw(self.slave)
+        os.set_blocking(self.master, False)
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(os.ttyname(self.slave))
+        asyncio.get_running_loop().add_reader(self.master, self._readable)
+
+    def unplug(self) -> None:
+        asyncio.get_running_loop().remove_reader(self.master)
+        self.link.unlink()
+        os.close(self.master)
+        os.close(self.slave)
+
+    def hang_up(self) -> None:
+        """The master goes, the name stays for a moment."""
+        asyncio.get_running_loop().remove_reader(self.master)
+        os.close(self.master)
+        os.close(self.slave)
+
+    def say(self, data: bytes) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self.master, data)
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return
+        reply = self.device.feed(data)
+        if not reply:
+            return
+        first, *later = self.mangle(reply)
+        self.say(first)
+        for n, piece in enumerate(later):
+            asyncio.get_running_loop().call_later(0.003 * (n + 1), self.say, piece)
+
+
+class Room:
+    """A bridge, what it said, and waiting for it."""
+
+    def __init__(self, *configs: DeviceConfig, sink: Callable[[AnyObservation], None] | None = None) -> None:
+        self.seen: list[AnyObservation] = []
+        self.sink = sink or self.seen.append
+        self.bridge = Bridge(configs, self._take, time.monotonic_ns, chance=random.Random(4).random)
+
+    def _take(self, observation: AnyObservation) -> None:
+        self.sink(observation)
+
+    def commit_presses(self) -> None:
+        """Acknowledge every press as a journal would: soon after it came."""
+
+        def sink(observation: AnyObservation) -> None:
+            self.seen.append(observation)
+            if isinstance(observation, Press):
+                asyncio.get_running_loop().call_later(0.005, self.bridge.acknowledge, observation)
+
+        self.sink = sink
+
+    async def until(self, condition: Callable[[], Any], seconds: float = 3.0) -> Any:
+        end = time.monotonic() + seconds
+        while not (found := condition()):
+            assert time.monotonic() < end, f"not in {seconds} s; last seen: {self.seen[-3:]}"
+            await asyncio.sleep(0.005)
+        return found
+
+    def of(self, kind: type[Any], device: str | None = None) -> list[Any]:
+        return [o for o in self.seen if isinstance(o, kind) and device in (None, o.device)]
+
+    def health(self, device: str) -> DeviceHealth:
+        return next(h for h in self.bridge.health() if h.id == device)
+
+
+@contextlib.asynccontextmanager
+async def running(room: Room) -> AsyncIterator[Room]:
+    await room.bridge.start()
+    try:
+        yield room
+    finally:
+        await room.bridge.stop()
+
+
+def drive(body: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(20):
+            await body()
+
+    asyncio.run(bounded())
+
+
+def reader_config(link: Path, **options: Any) -> DeviceConfig:
+    return DeviceConfig("reader-a", "feig", str(link), options={"antennas": [1, 2, 3], "min_sweep_ms": 0} | options)
+
+
+def panel_for(link: Path) -> tuple[Panel, Plug, DeviceConfig]:
+    panel = Panel(now_us=lambda: time.monotonic_ns() // 1000)
+    return panel, Plug(link, panel), DeviceConfig("panel", "panel", str(link))
