@@ -132,8 +132,7 @@ def _option_chip(spot: Spot, total: int) -> Reading:
         return Reading(
             kind="check", reason=Reason("one_chip_check"), topics=("one_chip_option",), rests_on=("one_chip_bb_option",)
         )
-    reading = raise_to(spot, total, spoken=False, topics=("one_chip_option",), rests_on=("one_chip_bb_option",))
-    return reading
+    return raise_to(spot, total, spoken=False, topics=("one_chip_option",), rests_on=("one_chip_bb_option",))
 
 
 def _forced_change(spot: Spot, total: int) -> Reading:
@@ -156,5 +155,7 @@ def _bring_in(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:
     forced = spot.hand.table.bring_in
     whole = spot.low
     if total >= whole or 2 * (total - forced) >= whole - forced:
-        return Reading(kind="raise", to=min(whole, spot.mine), reason=Reason("complete"), topics=("bring_in", "completion"))
+        return Reading(
+            kind="raise", to=min(whole, spot.mine), reason=Reason("complete"), topics=("bring_in", "completion")
+        )
     return Reading(kind="bring_in", reason=Reason("bring_in"), topics=(*topics, "bring_in"))

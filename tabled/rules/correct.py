@@ -25,7 +25,7 @@ def may_speak(profile: Profile, witness: Witness) -> bool:
 
 
 def not_heard(profile: Profile, seat: str, witness: Witness) -> Ruling:
-    """A word from outside the table: nothing changes by it; the dealer counts on his own duty, if the profile says so."""
+    """A word from outside the table changes nothing; the dealer counts on his own duty, if the profile says so."""
     return Ruling(
         seat=seat,
         action="stands",

@@ -113,7 +113,7 @@ class _Reader:
             else:
                 self.lifted.append(chip)
 
-    def see(self, act: AnyAct) -> None:  # noqa: C901, PLR0912 - one branch an act
+    def see(self, act: AnyAct) -> None:
         match act:
             case Say():
                 self.say(act)

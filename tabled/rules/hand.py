@@ -189,11 +189,20 @@ class Hand:
         """Whether seat ``i``, were it its turn, might raise (or bet, or complete)."""
         return (
             self.state[i] == IN
-            and self.n_in > 1
             and self.bet[i] + self.stack[i] > self.bet_to
+            and self.answerable(i)
             and not self.capped()
             and self.reopened(i)
         )
+
+    def answerable(self, i: int) -> bool:
+        """Whether another seat could put in more than the price; against all-in or shorter seats nobody may raise."""
+        level = self.bet_to
+        bet, stack, state = self.bet, self.stack, self.state
+        for j in range(self.table.n):  # noqa: SIM110 - a generator costs half as much again, and every raise asks
+            if j != i and state[j] == IN and bet[j] + stack[j] > level:
+                return True
+        return False
 
     def raise_range(self, i: int) -> tuple[int, int]:
         """Smallest and largest legal total of a bet, raise or completion by seat ``i``.
@@ -346,7 +355,7 @@ class Hand:
             last = self.bet_to - max(self.seen[i], 0)
             raise RaiseClosed(
                 f"{name} may call or fold: "
-                + (f"{last} more is no full raise of {self.full}" if self.n_in > 1 else "nobody is left to answer")
+                + (f"{last} more is no full raise of {self.full}" if self.answerable(i) else "nobody is left to answer")
             )
         low, high = self.raise_range(i)
         if to > high:
@@ -372,8 +381,8 @@ class Hand:
         # The common legal raise is seen here at once; everything else is verified in words.
         if not (
             low <= to <= mine
-            and self.n_in > 1
             and self.table.structure == NO_LIMIT
+            and self.answerable(i)
             and (self.seen[i] < 0 or self.heard[i] < self.raises)
         ):
             self.verify_raise_to(to)
@@ -415,7 +424,9 @@ class Hand:
         i = self._turn("complete")
         to = self.complete_to(i)
         if to is None:
-            raise NothingToComplete(f"{self.table.names[i]} has no incomplete bet to complete; the bet is {self.bet_to}")
+            raise NothingToComplete(
+                f"{self.table.names[i]} has no incomplete bet to complete; the bet is {self.bet_to}"
+            )
         return to
 
     def complete(self) -> None:

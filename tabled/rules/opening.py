@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tabled.model.hand import HandSetup
 from tabled.rules.errors import SetupError
+from tabled.rules.profile import Profile
 from tabled.rules.table import FIXED_LIMIT
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ def _price(hand: Hand, setup: HandSetup) -> None:
     if table.phantom_blinds:
         small, big = blind_seats(hand, setup)
         hand.phantom = missing_blinds(
-            table.small_blind, 0 if small is None else hand.bet[small], table.big_blind, 0 if big is None else hand.bet[big]
+            table.small_blind,
+            0 if small is None else hand.bet[small],
+            table.big_blind,
+            0 if big is None else hand.bet[big],
         )
 
 
@@ -120,3 +124,8 @@ def _first_to_act(hand: Hand, setup: HandSetup) -> None:
             big = max(i for i, b in enumerate(hand.bet) if b == top)
         start = hand.table.first if big is None else big + 1
     hand._next(start - 1)
+
+
+def newcomer_posts(profile: Profile, blinds: tuple[int, ...]) -> int:
+    """What a newcomer between the button and the blinds must post, live, to be dealt in now; 0: he waits."""
+    return max(blinds[:2], default=0) if profile.missed_blind == "post_big_blind" else 0

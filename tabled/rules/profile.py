@@ -101,7 +101,6 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     pot_overbet_window: Literal["substantial_action", "all_acted"] = "substantial_action"
     third_party: tuple[Witness, ...] = ("dealer", "player_at_table", "staff")
     third_party_unheard: Literal["dealer_counts", "ignored"] = "dealer_counts"
-    odd_chip: Literal["left_of_button", "high_card"] = "left_of_button"
     missed_blind: Literal["post_big_blind", "wait"] = "post_big_blind"
     chip_unit: int = 0
 
@@ -110,7 +109,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     hash: str = ""
 
     def __post_init__(self) -> None:
-        body = {f: getattr(self, f) for f in self.__struct_fields__ if f != "hash"}
+        body = {f: getattr(self, f) for f in self.__struct_fields__ if f not in ("hash", "inherits", "title")}
         raw = msgspec.json.encode(body, order="deterministic")
         force_setattr(self, "hash", hashlib.sha256(raw).hexdigest()[:16])
 
@@ -173,7 +172,9 @@ def parse(text: str, base: Profile | None = None, where: str = "profile") -> Pro
     except tomllib.TOMLDecodeError as e:
         raise ProfileError(f"{where}: not readable as TOML: {e}") from None
     if given.get("inherits", "") and base is None:
-        raise ProfileError(f"{where}: inherits = {given['inherits']!r} was not resolved; load it with the profile loader")
+        raise ProfileError(
+            f"{where}: inherits = {given['inherits']!r} was not resolved; load it with the profile loader"
+        )
     body: dict[str, Any] = msgspec.to_builtins(base) if base is not None else {}
     body.pop("hash", None)
     for key, value in given.items():
@@ -189,7 +190,7 @@ def parse(text: str, base: Profile | None = None, where: str = "profile") -> Pro
 def _build(body: dict[str, Any], where: str) -> Profile:
     """Check ``body`` and make a Profile; the message names the first key that is wrong and what it may be."""
     if not body.get("name"):
-        raise ProfileError(f"{where}: a profile needs a name = \"…\"")
+        raise ProfileError(f'{where}: a profile needs a name = "…"')
     try:
         made = msgspec.convert(body, Profile)
     except msgspec.ValidationError as e:
@@ -210,3 +211,26 @@ def _explain(body: dict[str, Any], where: str, error: str) -> str:
     if key in SETTINGS:
         return f"{where}: {path} = {body.get(key)!r} is not allowed; it must be one of: {', '.join(allowed(key))}"
     return f"{where}: {error}"
+
+
+def to_toml(profile: Profile) -> str:
+    """The profile as TOML with every value resolved; :func:`parse` of it, without a base, gives an equal profile."""
+    body: dict[str, Any] = msgspec.to_builtins(profile)
+    body.pop("hash")
+    body["inherits"] = ""
+    plain = [f"{key} = {_toml(value)}" for key, value in body.items() if not isinstance(value, dict)]
+    tables = [
+        "\n".join([f"\n[{key}]", *(f"{k} = {_toml(v)}" for k, v in value.items())])
+        for key, value in body.items()
+        if isinstance(value, dict)
+    ]
+    return "\n".join([*plain, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """A value that profiles use, as TOML; strings escape as JSON does, which TOML's basic strings accept."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(v) for v in value)}]"
+    return msgspec.json.encode(value).decode()

@@ -15,7 +15,9 @@ def no_raise(spot: Spot) -> Reading:
     return Reading(kind="call", reason=Reason(code, {"to": spot.price}), topics=topics)
 
 
-def raise_to(spot: Spot, total: int, *, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...] = ()) -> Reading:
+def raise_to(
+    spot: Spot, total: int, *, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...] = ()
+) -> Reading:
     """A bet or raise meant to reach ``total``.
 
     Under the minimum it is lifted, or stands as a call, by the profile and by whether "raise" was said first;
@@ -26,7 +28,9 @@ def raise_to(spot: Spot, total: int, *, spoken: bool, topics: tuple[str, ...], r
     if total >= spot.low or (total == spot.mine and total > spot.hand.bet_to and not spot.fixed):
         return _whole(spot, total, topics, rests_on)
     if total == spot.mine and total > spot.hand.bet_to:
-        return Reading(kind="raise", to=total, reason=Reason("raise"), topics=(*topics, "last_chips"), rests_on=rests_on)
+        return Reading(
+            kind="raise", to=total, reason=Reason("raise"), topics=(*topics, "last_chips"), rests_on=rests_on
+        )
     if spot.opening:
         return _small_opening(spot, total, spoken, topics, rests_on)
     return _small_raise(spot, total, spoken, topics, rests_on)
@@ -36,13 +40,13 @@ def _whole(spot: Spot, total: int, topics: tuple[str, ...], rests_on: tuple[str,
     code = "bet" if spot.opening else "raise"
     if total > spot.high:
         cut = "pot" if spot.pot_limit else "limit_caps"
-        return Reading(kind="raise", to=spot.high, reason=Reason(f"{code}_cut"), topics=(*topics, cut), rests_on=rests_on)
+        return Reading(
+            kind="raise", to=spot.high, reason=Reason(f"{code}_cut"), topics=(*topics, cut), rests_on=rests_on
+        )
     return Reading(kind="raise", to=total, reason=Reason(code), topics=topics, rests_on=rests_on)
 
 
-def _small_opening(
-    spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]
-) -> Reading:
+def _small_opening(spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
     if spot.profile.underbet_threshold == "half" and not spoken and 2 * total < spot.low:
         return Reading(kind="check", reason=Reason("underbet_check"), topics=("min_bet",), rests_on=rests_on)
     return Reading(

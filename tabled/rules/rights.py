@@ -40,7 +40,7 @@ def lock_reason(hand: Hand, j: int) -> Reason:
     table = hand.table
     if hand.capped():
         return Reason("lock_capped", {"raises": table.cap})
-    if hand.n_in <= 1:
+    if not hand.answerable(j):
         return Reason("lock_alone")
     if not hand.reopened(j):
         more = hand.bet_to - max(hand.seen[j], 0)
@@ -57,9 +57,7 @@ def options(hand: Hand) -> tuple[Option, ...]:
     names, n = hand.table.names, hand.table.n
     order = [(hand.actor + k) % n for k in range(n)]
     return tuple(
-        hand.option(names[j])
-        for j in order
-        if hand.state[j] == IN and (hand.seen[j] < 0 or hand.bet[j] < hand.bet_to)
+        hand.option(names[j]) for j in order if hand.state[j] == IN and (hand.seen[j] < 0 or hand.bet[j] < hand.bet_to)
     )
 
 

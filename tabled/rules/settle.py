@@ -124,9 +124,7 @@ def _floor(spot: Spot, reading: Reading) -> bool:
     return reading.floor or any(setting in spot.profile.ask_floor for setting in reading.rests_on)
 
 
-def _reason(
-    spot: Spot, reading: Reading, verb: Verb, to: int, *, all_in: bool, short: bool, money: _Money
-) -> Reason:
+def _reason(spot: Spot, reading: Reading, verb: Verb, to: int, *, all_in: bool, short: bool, money: _Money) -> Reason:
     """The cause with its numbers; an all-in says so first."""
     params: dict[str, int | str] = {**reading.reason.params, "seat": spot.seat, "to": to}
     if money.add:
@@ -175,7 +173,7 @@ def _undecided(spot: Spot, reading: Reading) -> Ruling:
     """Pending, call or fold, or the floor: nothing moves, the seat keeps the turn."""
     kind = reading.kind
     assert kind in ("pending", "floor", "call_or_fold")
-    action: Verdict = kind  # type: ignore[assignment]
+    action: Verdict = kind
     option = _own_option(spot, reading)
     raising = option.raise_min_to is not None or option.complete_to is not None
     money = _Money() if reading.back is None else _back(spot, reading.back)

@@ -17,7 +17,7 @@ PriorAct = Literal["post", "straddle", "bring_in", "check", "call", "bet", "rais
 
 
 class SeatNow(msgspec.Struct, frozen=True, kw_only=True):
-    """A seat as it stands: ``stack`` behind, ``line`` its counted bet of the street, ``line_chips`` those on the felt."""
+    """A seat as it stands: ``stack`` behind, ``line`` its counted bet of the street, ``line_chips`` on the felt."""
 
     seat: str
     stack: int
@@ -135,6 +135,9 @@ def _levels(hand: Hand, situation: Situation) -> None:
     if table.structure != FIXED_LIMIT:
         hand.base = min(hand.base, hand.bet_to)
         hand.full = situation.last_full_raise or hand.full
+        if situation.straddle and hand.street == 0 and hand.bet_to == situation.straddle and hand.raises == 1:
+            big = table.big_blind  # nobody has raised: the profile says what a straddle makes of the first raise
+            hand.full = situation.straddle if table.straddle_doubles else situation.straddle - big
     elif situation.bet_of_round == 0 and situation.last_full_raise in (table.small_bet, table.big_bet):
         hand.full = situation.last_full_raise
 

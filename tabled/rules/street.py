@@ -204,12 +204,14 @@ class Docket:
         after = [a for _, a in self.groups[index + 1 :]]
         put = _put(before, seat, acts)
         intended = self._intended(before, put)
-        pot = before.table.structure == POT_LIMIT and (intended is not None or put > before.raise_range(before.table.index[seat])[1])
+        pot = before.table.structure == POT_LIMIT and (
+            intended is not None or put > before.raise_range(before.table.index[seat])[1]
+        )
         setting = self.profile.pot_overbet_window if pot else self.profile.correction_window
         why = self._window(after, setting)
         topic = "correct_pot" if pot else "correct"
         if why:
-            return self._stands(before, seat, put, after, why, topic)
+            return self._stands(seat, put, after, why=why, topic=topic)
         if intended is None:
             ruling = replace(ruled.ruling, cite=_first(self.profile.clauses(topic), ruled.ruling.cite))
             return Judgement(ruling, self.hand)
@@ -226,10 +228,8 @@ class Docket:
             return self.quoted
         return None
 
-    def _stands(
-        self, before: Hand, seat: str, put: int, after: Sequence[Sequence[AnyAct]], why: str, topic: str
-    ) -> Judgement:
-        hand = before.copy()
+    def _stands(self, seat: str, put: int, after: Sequence[Sequence[AnyAct]], *, why: str, topic: str) -> Judgement:
+        hand = self.before[seat].copy()
         opening = hand.bet_to == 0
         hand.stand_at(put)
         self.hand = hand
@@ -341,7 +341,7 @@ def _first(clauses: tuple[str, ...], rest: tuple[str, ...]) -> tuple[str, ...]:
 def rule_street(
     hand: Hand, profile: Profile, acts: Sequence[AnyAct], put_by: str | None = None, put_followers: Sequence[str] = ()
 ) -> Judgement:
-    """Rule a street's acts by several seats (see :class:`Docket`).  Raises ValueError if there is nothing to rule on."""
+    """Rule a street's acts by several seats (see :class:`Docket`).  Raises ValueError if there are none."""
     docket = Docket(hand, profile, put_by, put_followers)
     for act in acts:
         docket.take(act)

@@ -91,7 +91,7 @@ def _flag(judged: Judgement, profile: Profile) -> Judgement:
 
 
 def behind_skipped(hand: Hand, profile: Profile, acts: Sequence[AnyAct]) -> Judgement:
-    """Rule an act out of turn that substantial action has made binding; the skipped seat is for the floor (TDA 53-B)."""
+    """Rule an act out of turn that substantial action made binding; the skipped seat is for the floor (TDA 53-B)."""
     gesture = read_acts(hand, profile, acts)
     skipped = hand.to_act or ""
     now = hand.copy()

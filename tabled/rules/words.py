@@ -38,7 +38,10 @@ def read_word(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
         case "call":
             if spot.owes:
                 return Reading(
-                    kind="call", reason=Reason("call"), topics=(*topics, "first_words", "undercall_word"), rests_on=rests_on
+                    kind="call",
+                    reason=Reason("call"),
+                    topics=(*topics, "first_words", "undercall_word"),
+                    rests_on=rests_on,
                 )
             return Reading(kind="check", reason=Reason("call_of_nothing"), topics=("invalid_call",), rests_on=rests_on)
         case "all_in":

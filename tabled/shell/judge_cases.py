@@ -13,7 +13,7 @@ from tabled.outlets.wording import announce, say
 from tabled.rules.games import STREET_NAMES
 from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
-from tabled.rules.situation import Prior, SeatNow, Situation, hand_from
+from tabled.rules.situation import Situation, hand_from
 from tabled.rules.street import rule_street
 
 _PRIOR_ACTS = {"allin": "all_in", "all-in": "all_in", "bring-in": "bring_in"}
@@ -96,9 +96,9 @@ def _split_motions(events: list[dict[str, Any]], profile: Profile) -> list[dict[
     motion: dict[str, int] = {}
     touched: set[str] = set()
     away: set[str] = set()
-    for event in events:
+    for given in events:
+        event = dict(given)
         seat, do = str(event.get("seat")), event.get("do")
-        event = dict(event)
         if do in ("place", "push_forward"):
             number = event.pop("motion", motion.get(seat, 1))
             if seat in touched and number != motion.get(seat, 1):

@@ -1,4 +1,4 @@
-"""Comparing a ruling with what a written case expects, and an ambiguous case's other reading with the profile's switches."""
+"""Comparing a ruling with what a case expects, and an ambiguous case's other reading with the profile's switches."""
 
 from __future__ import annotations
 
@@ -131,7 +131,9 @@ def switched(profile: Profile) -> Iterator[tuple[str, str, Profile]]:
                 yield setting, str(value), profile.with_values(**{setting: value})
 
 
-def check_ambiguous(expected: Json, got: Json, profile: Profile, rule: Callable[[Profile], Json]) -> tuple[list[str], str]:
+def check_ambiguous(
+    expected: Json, got: Json, profile: Profile, rule: Callable[[Profile], Json]
+) -> tuple[list[str], str]:
     """Check both readings of an ambiguous case.
 
     One reading must be what the profile rules, the other what it rules with one named switch turned.  Returns
@@ -145,8 +147,11 @@ def check_ambiguous(expected: Json, got: Json, profile: Profile, rule: Callable[
     first = not main
     if not first and not matches(want, got):
         return [*main, f"nor is it the other reading: {alt!r}"], ""
+    found: list[str] = []
     for setting, value, other in switched(profile):
         turned = rule(other)
         if matches(want, turned) and not matches(want, got) if first else not differences(expected, turned)[0]:
-            return [], f"both readings hold: {setting} = {getattr(profile, setting)} | {value}"
+            found.append(f"{setting} = {getattr(profile, setting)} | {value}")
+    if found:
+        return [], f"both readings hold: {'; '.join(found)}"
     return [f"no switch of the profile gives the other reading: {alt!r}"], ""

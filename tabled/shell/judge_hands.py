@@ -48,7 +48,7 @@ class _Player:
         self.k = self.n  # one deal of hole cards a seat comes first in the hand history
 
     def play(self) -> dict[str, Any]:
-        hand = self.hand = Hand.start(self._setup(), self.profile)
+        self.hand = Hand.start(self._setup(), self.profile)
         for n, event in enumerate(self.events):
             try:
                 self._event(event)
@@ -56,8 +56,7 @@ class _Player:
                 raise HandError(f"event {event.get('i', n)}: {e!r} is missing or of the wrong kind") from None
             except ValueError as e:
                 raise HandError(f"event {event.get('i', n)} ({event.get('kind')}): {e}") from None
-        if not hand.swept and (len(self.pots) <= self.hand.street) and self.hand.street_over:
-            self._collect()
+        self._run_out()
         return {
             "hand": self.record["hand"],
             "rulings": self.rulings,
@@ -191,6 +190,13 @@ class _Player:
         self.hand.close_street()
         self.pots.append(self.hand.pot_total)
 
+    def _run_out(self) -> None:
+        """Streets that were dealt without betting, because all or all but one were all-in, keep the pot as it was."""
+        if not self.hand.swept and self.hand.street_over:
+            self._collect()
+        if self.hand.n_live > 1 and self.hand.n_in <= 1 and self.pots:
+            self.pots += [self.pots[-1]] * (self.game.rounds - 1 - len(self.pots))
+
     def _next_street(self, seat: int) -> None:
         if not self.hand.swept:
             self._collect()
@@ -204,7 +210,20 @@ def _worth(chips: dict[str, int]) -> int:
     return sum(int(v) * n for v, n in chips.items())
 
 
-_COMPARED = ("k", "street", "seat", "verb", "to", "add", "to_call", "min_to", "max_to", "raise_open", "all_in", "pot_before")
+_COMPARED = (
+    "k",
+    "street",
+    "seat",
+    "verb",
+    "to",
+    "add",
+    "to_call",
+    "min_to",
+    "max_to",
+    "raise_open",
+    "all_in",
+    "pot_before",
+)
 
 
 def hand_differences(record: dict[str, Any], got: dict[str, Any]) -> list[str]:

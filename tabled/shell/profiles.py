@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from importlib import resources
 from pathlib import Path
 
 import click
 
-from tabled.rules.profile import SETTINGS, Profile, ProfileError, parse
+from tabled.rules.profile import SETTINGS, Profile, ProfileError, ReopenBy, allowed, parse, to_toml
+from tabled.rules.settings import SETTINGS_EXPLAINED, Setting
+
+__all__ = ["Profile", "ProfileError", "load", "names", "profile", "resolved"]
 
 MAX_BYTES = 1 << 16
 MAX_DEPTH = 8
@@ -58,9 +61,97 @@ def _load(name: str, beside: Path | None, chain: tuple[str, ...]) -> Profile:
 
 
 def _inherits(text: str) -> str:
-    import tomllib  # noqa: PLC0415 - parse() reports a broken file with its name
-
+    """The parent's name; a file that is no TOML has none here, and :func:`parse` reports it by name."""
     try:
         return str(tomllib.loads(text).get("inherits", ""))
     except tomllib.TOMLDecodeError:
         return ""
+
+
+def resolved(name: str | Path) -> str:
+    """The profile as one TOML text with nothing inherited: what the journal keeps and the pure parser reads."""
+    return to_toml(load(name))
+
+
+# ---- commands -----------------------------------------------------------------------------------------------------
+
+
+@click.group()
+def profile() -> None:
+    """The betting laws a room can pick."""
+
+
+def _loaded(name: str) -> Profile:
+    try:
+        return load(name)
+    except ProfileError as e:
+        raise click.ClickException(str(e)) from None
+
+
+@profile.command("list")
+def list_() -> None:
+    """Name the profiles that come with the product."""
+    for name in names():
+        p = load(name)
+        click.echo(f"{name:16} {p.hash}  {p.title}")
+
+
+@profile.command()
+@click.argument("name")
+def show(name: str) -> None:
+    """Explain every value of the profile NAME (a name or a .toml file) with its paragraph."""
+    p = _loaded(name)
+    click.echo(f"{p.name}: {p.title}  [hash {p.hash}]")
+    if p.inherits:
+        click.echo(f"inherits {p.inherits}")
+    for setting in SETTINGS:
+        if setting == "cite":
+            continue
+        told = SETTINGS_EXPLAINED[setting]
+        clauses = ", ".join(p.clauses(*told.topics))
+        click.echo(f"\n{setting} = {_shown(getattr(p, setting))}" + (f"  ({clauses})" if clauses else ""))
+        click.echo(f"    {told.about}")
+        meaning = _meaning(told, getattr(p, setting))
+        if meaning:
+            click.echo(f"    Here: {meaning}.")
+        others = [v for v in allowed(setting) if v != _shown(getattr(p, setting))]
+        if told.values and others:
+            click.echo(f"    Also possible: {', '.join(others)}.")
+
+
+@profile.command()
+@click.argument("one")
+@click.argument("other")
+def diff(one: str, other: str) -> None:
+    """Print the settings in which the profiles ONE and OTHER differ, and what each value means."""
+    a, b = _loaded(one), _loaded(other)
+    different = [s for s in SETTINGS if s != "cite" and getattr(a, s) != getattr(b, s)]
+    for setting in different:
+        told = SETTINGS_EXPLAINED[setting]
+        click.echo(f"{setting}: {told.about}")
+        for p in (a, b):
+            value = getattr(p, setting)
+            meaning = _meaning(told, value)
+            clauses = ", ".join(p.clauses(*told.topics))
+            text = f"    {p.name}: {_shown(value)}" + (f" - {meaning}" if meaning else "")
+            click.echo(text + (f"  ({clauses})" if clauses else ""))
+    if not different:
+        click.echo(
+            f"{a.name} and {b.name} have the same settings" + ("" if a.cite == b.cite else "; they cite differently")
+        )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, ReopenBy):
+        return ", ".join(f"{k.replace('_', '-')} {getattr(value, k)}" for k in value.__struct_fields__)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {v}" for k, v in value.items()) or "none"
+    return str(value)
+
+
+def _meaning(told: Setting, value: object) -> str:
+    return told.values.get(_shown(value), "")

@@ -66,7 +66,7 @@ def announce(ruling: Ruling) -> dict[str, str]:
 
 
 def _announce(ruling: Ruling, lang: str) -> str:
-    parts = [say(ruling.reason, lang)]
+    parts = [_fill(ruling.reason.code, {"seat": ruling.seat, **ruling.reason.params}, lang)]
     if ruling.add:
         parts.append(_fill("part_add", {"add": ruling.add}, lang))
     if ruling.back:
