@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from tabled.outlets.messages import LANGUAGES
 from tabled.outlets.topics import Origin
@@ -75,7 +76,7 @@ class Display:
             await runner.cleanup()
 
     @web.middleware
-    async def _guard(self, request: web.Request, handler: web.Handler) -> web.StreamResponse:
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Only this machine's own names (a foreign name that resolves to 127.0.0.1 would be DNS rebinding)."""
         if (urlsplit(f"//{request.host}").hostname or "") not in ("127.0.0.1", "localhost", "::1"):
             response: web.StreamResponse = web.Response(status=403, text="Open this page by the address 127.0.0.1.\n")

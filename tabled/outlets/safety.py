@@ -12,6 +12,8 @@ have been *capped by a stack*, in any game.
   structure gives everyone: ``call_to`` by the ruling's ``call_to``, ``raise_min_to`` by its
   ``min_raise_to``, ``raise_max_to`` by its ``max_raise_to``.  The last is absent in no-limit, where the
   only maximum is the stack.  *Whether* a seat may check, call or raise stays.
+* A seat that may not raise only because its stack is no larger than the call (`STACK_LOCKS`) keeps its
+  *right* to raise on the display: that it lacks the means is its own secret until it acts.
 * An all-in already made needs no exception: its amount is the ruling's own ``to`` and ``call_to``,
   chips that are on the felt.
 * ``evidence`` (journal positions) is dropped: it is of no use to a dealer and has no small bound.
@@ -30,6 +32,9 @@ from tabled.model.ruling import Candidate, Locked, Option, Reason, Ruling
 
 HIDDEN_PARAMS = frozenset({"stack", "stacks", "behind", "pot", "pot_total", "max_to"})
 
+STACK_LOCKS = frozenset({"lock_stack"})
+"""Codes of locks that say nothing but how much a seat has left."""
+
 
 def safe_reason(reason: Reason) -> Reason:
     """The reason without the parameters that name a stack or a pot."""
@@ -43,8 +48,8 @@ def _structural_max(ruling: Ruling, seat: str) -> int | None:
     return limit.get(seat) if isinstance(limit, dict) else limit
 
 
-def _safe_option(option: Option, ruling: Ruling) -> Option:
-    may_raise = option.raise_min_to is not None
+def _safe_option(option: Option, ruling: Ruling, poor: frozenset[str]) -> Option:
+    may_raise = option.raise_min_to is not None or option.seat in poor
     return Option(
         seat=option.seat,
         check=option.check,
@@ -58,11 +63,14 @@ def _safe_option(option: Option, ruling: Ruling) -> Option:
 
 def safe_ruling(ruling: Ruling) -> Ruling:
     """The ruling as a display may know it.  Pure; idempotent."""
+    poor = frozenset(x.seat for x in ruling.may_not_raise if x.reason.code in STACK_LOCKS)
+    rights = (*ruling.may_raise, *(x.seat for x in ruling.may_not_raise if x.seat in poor))
     return msgspec.structs.replace(
         ruling,
         faced=None,
-        options=tuple(_safe_option(o, ruling) for o in ruling.options),
-        may_not_raise=tuple(Locked(x.seat, safe_reason(x.reason)) for x in ruling.may_not_raise),
+        options=tuple(_safe_option(o, ruling, poor) for o in ruling.options),
+        may_raise=tuple(sorted(rights, key=lambda seat: (len(seat), seat))),  # an order that tells nothing
+        may_not_raise=tuple(Locked(x.seat, safe_reason(x.reason)) for x in ruling.may_not_raise if x.seat not in poor),
         candidates=tuple(Candidate(c.action, c.to, safe_reason(c.reason)) for c in ruling.candidates),
         reason=safe_reason(ruling.reason),
     )

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tabled.outlets.broker import BrokerError, BrokerEvent, EmbeddedBroker, ExternalBroker, open_broker, parse_url
+from tabled.outlets.broker import (
+    BrokerError,
+    BrokerEvent,
+    EmbeddedBroker,
+    ExternalBroker,
+    _accepts,
+    open_broker,
+    parse_url,
+)
 from tests.outlets.support import KINDS, Listener, need, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -80,6 +88,29 @@ def test_stop_is_clean_and_may_be_repeated(broker: EmbeddedBroker) -> None:
     assert not folder.exists()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", broker.port), timeout=1)
+
+
+def test_mosquitto_keeps_what_it_acknowledged_through_sigkill() -> None:
+    need("mosquitto")
+    kept = EmbeddedBroker("mosquitto")
+    kept.start()
+    try:
+        Listener(kept.port, name="surveillance", clean=False).close()
+        talker = Listener(kept.port, "health")
+        for n in range(20):
+            talker.publish("evidence", b'{"id": "e1/%d"}' % n)
+        os.kill(kept.pid, signal.SIGKILL)
+        talker.close()
+        wait_for(lambda: kept.restarts == 1 and kept.pid is not None)
+        wait_for(lambda: _accepts(kept.port))
+        back = Listener(kept.port, name="surveillance", clean=False)
+        # it saves after every second change: the last may be missing, and the outbox's redo sends it again
+        wait_for(lambda: len(back.positions("evidence")) >= 15)
+        got = back.positions("evidence")
+        assert got == list(range(len(got)))
+        back.close()
+    finally:
+        kept.stop()
 
 
 @pytest.mark.parametrize("kind", KINDS)

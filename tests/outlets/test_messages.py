@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tabled.model.hand import HandView, Pot, SeatView
 from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetClosed, TableView
-from tabled.model.ruling import Option, Reason, Ruling
+from tabled.model.ruling import Locked, Option, Reason, Ruling
+from tabled.outlets import wording
 from tabled.outlets.messages import MAX_PAYLOAD, Wording, render, render_health, render_state, rfc3339
 from tabled.outlets.safety import safe_ruling
 from tests.outlets.support import (
@@ -66,6 +67,40 @@ def test_the_display_message_is_the_same_whatever_the_stacks_are(stack: int, bet
 
     assert safe_ruling(with_stack(stack)) == safe_ruling(with_stack(stack + 1))
     assert safe_ruling(safe_ruling(with_stack(stack))) == safe_ruling(with_stack(stack))
+
+
+def test_a_seat_that_is_too_poor_to_raise_does_not_show_it() -> None:
+    rich = Ruling(
+        seat="1",
+        action="bet",
+        to=500,
+        call_to=500,
+        min_raise_to=1000,
+        may_raise=("2", "3", "10"),
+        options=(
+            Option("2", check=False, fold=True, call_to=500, raise_min_to=1000, raise_max_to=9_000),
+            Option("3", check=False, fold=True, call_to=500, raise_min_to=1000, raise_max_to=8_000),
+        ),
+    )
+    poor = msgspec.structs.replace(
+        rich,
+        may_raise=("2", "10"),
+        may_not_raise=(Locked("3", Reason("lock_stack", {"stack": 120})),),
+        options=(rich.options[0], Option("3", check=False, fold=True, call_to=120)),
+    )
+    assert safe_ruling(poor) == safe_ruling(rich)
+
+
+def test_the_real_catalogue_speaks_without_secrets() -> None:
+    real = Wording(wording.announce, wording.say)
+    reasons = (Reason("string_call"), Reason("raise"), Reason("one_chip_call"))
+    for reason in reasons:
+        ruling = msgspec.structs.replace(a_ruling().ruling, reason=reason, may_not_raise=())
+        issued = msgspec.structs.replace(a_ruling(), ruling=ruling)
+        shown, _ = render(issued, 120, WALL, origin=ORIGIN, wording=real)
+        data = msgspec.json.decode(shown.payload)["data"]
+        assert set(data["announce"]) == {"en", "sv", "nl"}
+        assert b"77777" not in shown.payload
 
 
 def test_a_structural_maximum_is_shown() -> None:

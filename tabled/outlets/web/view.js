@@ -199,6 +199,7 @@ function cardOf(r, said, w, lang) {
   parts.push(el("p", `say${said.length > 34 ? " long" : ""}`, said));
   parts.push(...moves(ruling, w));
   if (ruling.candidates?.length) parts.push(...candidates(ruling, texts, w, lang));
+  if (ruling.default_to != null) parts.push(el("p", "floor-may", w.untilFloor(ruling.default_to)));
   if (ruling.next_seat) parts.push(nextLine(ruling, w));
   else if (ruling.round_over) parts.push(el("p", "next-line", w.roundOver));
   (ruling.may_not_raise ?? []).forEach((lock, n) => {
@@ -225,6 +226,11 @@ function moves(ruling, w) {
     else if (!ruling.change) line.append(el("b", "", String(ruling.back)));
     if (ruling.change) line.append(el("span", "", w.change(ruling.change.amount, ruling.change.out_of)));
     lines.push(line);
+  }
+  for (const other of ruling.adjust ?? []) {
+    const more = other.add > 0;
+    const said = more ? w.adds(other.seat, other.add) : `${w.back(other.seat)}: ${-other.add}`;
+    lines.push(el("p", `move ${more ? "add" : "back"}`, el("b", "sign", more ? "+" : "−"), said));
   }
   return lines;
 }
