@@ -395,7 +395,7 @@ class FeigSession:
             self._next_antenna(now_ns)
         else:
             self._end_sweep(now_ns)
-        return [result] if self._settle.passes(result) else []
+        return list(self._settle.offer(result))
 
     def _end_sweep(self, now_ns: int) -> None:
         took = now_ns - self._sweep_began_ns

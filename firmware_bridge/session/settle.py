@@ -1,13 +1,13 @@
 """Keeps the journal small: an antenna that keeps saying the same is heard less often.
 
 The first `PASS` equal results of an antenna in a row pass, after that at most one in
-`INTERVAL_NS`.  Any change passes at once and starts the count again.
+`INTERVAL_NS`.  A change passes at once, and just before it the newest result that was withheld: the
+last clean absence before a chip came is evidence, its age bounds when the chip came.
 
-Why the fold stays exact: this stands before the journal, so what it withholds is an input neither
-of the live run nor of the replay; both fold the same observations.  What the fold can lose by it
-is only news that is no news: between two passed equal results every result was equal to both, so
-no arrival, removal, doubt or error can hide there.  `PASS` exceeds the results in a row that the
-presence filter asks for, and the interval bounds how old "nothing changed" may be.
+Why the fold stays exact: between two passed equal results every result was equal to both, so no
+arrival, removal, doubt or error can hide there.  The presence filter is clamped, and `PASS` equal
+results drive it to its bound from anywhere, so more of them change nothing.  ``INTERVAL_NS`` bounds how
+old "nothing changed" may be.
 """
 
 from __future__ import annotations
@@ -21,36 +21,43 @@ Result = Present | CleanEmpty | Corrupt
 
 
 class _Run:
-    """Equal results in a row of one antenna."""
+    """Equal results in a row of one antenna; ``held`` is the newest that was withheld."""
 
-    __slots__ = ("content", "count", "passed_ns")
+    __slots__ = ("content", "count", "held", "passed_ns")
 
     def __init__(self) -> None:
         self.content: tuple[object, ...] | None = None
         self.count = 0
         self.passed_ns = 0
+        self.held: Result | None = None
 
 
 class Settle:
-    """The filter of one reader.  Memory is one run an antenna."""
+    """The filter of one reader.  Memory is one run and one result an antenna."""
 
     def __init__(self) -> None:
         self._runs: dict[int, _Run] = {}
         self.withheld = 0
 
-    def passes(self, result: Result) -> bool:
-        """Whether this result goes to the journal."""
+    def offer(self, result: Result) -> list[Result]:
+        """What goes to the journal now, oldest first: nothing, the result, or the one withheld before it and it."""
         run = self._runs.setdefault(result.antenna, _Run())
         content = _content(result)
         at = result.span.latest_ns
+        before: list[Result] = []
         if content != run.content:
+            if run.held is not None:
+                before = [run.held]
+                self.withheld -= 1
             run.content, run.count = content, 0
         if run.count >= PASS and at - run.passed_ns < INTERVAL_NS:
+            run.held = result
             self.withheld += 1
-            return False
+            return []
         run.count = min(run.count + 1, PASS)
         run.passed_ns = at
-        return True
+        run.held = None
+        return [*before, result]
 
     def reset(self) -> None:
         """The next results pass as if each were a change."""

@@ -12,6 +12,7 @@ from tabled.fusion.settings import MS
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
+from tabled.rules.turn import resolve_held
 
 
 def adjudicate(draft: Draft, attempt: Attempt) -> bool:
@@ -65,11 +66,11 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
     state = draft.state
     if attempt.seat in state.flagged:
         return
-    state.flagged = (*state.flagged, attempt.seat)
     assert state.config is not None
+    assert state.hand is not None
     reading = _reading(draft, doubts(attempt, state.config.fusion))
     ruling = _judge(draft, attempt, reading).ruling
-    assert state.hand is not None
+    state.flagged = {**state.flagged, attempt.seat: state.hand.view().bet_to}
     to_act = state.hand.to_act or ""
     _publish(draft, attempt, ruling, "final", replaces=None)
     draft.alert(f"turn:{attempt.seat}", "warning", Reason("out_of_turn", {"seat": attempt.seat, "to_act": to_act}))
@@ -89,13 +90,16 @@ def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Ju
     assert state.hand is not None
     assert state.config is not None
     assert state.hand_profile is not None
-    return judge(state.hand, state.hand_profile, acts(attempt, reading, state.config.fusion))
+    done = acts(attempt, reading, state.config.fusion)
+    if attempt.seat in state.flagged and state.hand.to_act == attempt.seat:
+        return resolve_held(state.hand, state.flagged[attempt.seat], state.hand_profile, done)
+    return judge(state.hand, state.hand_profile, done)
 
 
 def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
     """True when nothing that may still arrive can change the reading: motion over, antenna swept, words heard."""
     state = draft.state
-    if ruling.action == "pending":
+    if ruling.action == "pending" and not _released(ruling):
         return False
     if not attempt.arrivals and ruling.action in ("fold", "check", "call_or_fold"):
         return True
@@ -187,24 +191,30 @@ def _finish(draft: Draft, attempt: Attempt, judged: Judgement) -> bool:
     if judged.after is not None:
         close_act(draft, attempt, judged)
         return True
-    if judged.ruling.action == "call_or_fold":
-        _narrow(draft, attempt)
+    if judged.ruling.action == "call_or_fold" or _released(judged.ruling):
+        _void(draft, attempt, judged.ruling)
         return True
     state.floor_waiting = position
     draft.alert("floor", "warning", Reason("floor_decides", {"seat": attempt.seat}))
     return False
 
 
-def _narrow(draft: Draft, attempt: Attempt) -> None:
-    """An impossible declaration cost the seat its right to raise; it must still call or fold."""
+def _released(ruling: Ruling) -> bool:
+    """True when an act out of turn is void, because the action changed before its turn came."""
+    return ruling.action == "pending" and ruling.reason.code == "out_of_turn_released"
+
+
+def _void(draft: Draft, attempt: Attempt, ruling: Ruling) -> None:
+    """The act does not count: its chips go back and the seat chooses again, without a raise if that was the price."""
     state = draft.state
     assert state.hand is not None
-    state.hand = state.hand.copy()
-    state.hand.lose_raise(attempt.seat)
-    state.attempts = {**state.attempts, attempt.seat: replace(attempt, words=())}
-    state.act += 1
-    state.standing = None
-    state.answers = {}
+    if ruling.action == "call_or_fold":
+        state.hand = state.hand.copy()
+        state.hand.lose_raise(attempt.seat)
+    line = draft.line(attempt.seat)
+    settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
+    draft.set_line(attempt.seat, replace(line, settled=settled, back=line.back + ruling.back))
+    _forget_attempt(draft, attempt.seat)
 
 
 def close_act(draft: Draft, attempt: Attempt, judged: Judgement) -> None:
@@ -218,14 +228,20 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement) -> None:
     assert judged.after is not None
     state.hand = judged.after
     state.hand.set_line_chips(attempt.seat, line.chips)
-    state.attempts = {seat: a for seat, a in state.attempts.items() if seat != attempt.seat}
+    _forget_attempt(draft, attempt.seat)
+    state.floor_waiting = None
+    draft.clear("floor")
+
+
+def _forget_attempt(draft: Draft, seat: str) -> None:
+    """The attempt has had its final ruling; the next evidence of this seat is another act."""
+    state = draft.state
+    state.attempts = {s: a for s, a in state.attempts.items() if s != seat}
+    state.flagged = {s: bet for s, bet in state.flagged.items() if s != seat}
     state.act += 1
     state.standing = None
     state.answers = {}
-    state.floor_waiting = None
-    state.flagged = tuple(s for s in state.flagged if s != attempt.seat)
-    draft.clear(f"turn:{attempt.seat}")
-    draft.clear("floor")
+    draft.clear(f"turn:{seat}")
 
 
 def _issue(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status) -> int:

@@ -160,7 +160,7 @@ def _left(draft: Draft, seat: str, uid: str) -> None:
         return
     value = line.settled[uid]
     settled = {k: v for k, v in line.settled.items() if k != uid}
-    if state.phase != "betting" or line.back >= value:
+    if state.phase != "betting" or line.back >= value or uid in line.ante:
         draft.set_line(seat, replace(line, settled=settled, back=max(0, line.back - value)))
         return
     missing = {**line.missing, uid: value}

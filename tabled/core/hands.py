@@ -11,6 +11,9 @@ from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetC
 from tabled.model.ruling import Reason
 from tabled.rules.hand import Hand
 
+MAX_SUMS = 4096
+"""Partial sums tried to tell ante from blind; a post is a handful of chips."""
+
 
 def start(draft: Draft, setup: HandSetup) -> None:
     """Begin a hand.  Chips that lie on a line already count as posted: players post before the dealer presses."""
@@ -29,7 +32,7 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state.act = 0
     state.standing = None
     state.answers = {}
-    state.flagged = ()
+    state.flagged = {}
     state.floor_waiting = None
     state.phase = "posting"
     draft.emit(HandStarted(hand_id=setup.hand_id, view=hand.view(), started_ns=state.now_ns))
@@ -47,13 +50,31 @@ def begin_betting(draft: Draft, *, missing_ok: bool) -> bool:
     hand = state.hand = state.hand.copy()
     for seat, due in state.due.items():
         line = draft.line(seat)
-        hand.set_line_chips(seat, line.chips)
-        over = line.posted - due
-        if over > 0:
-            draft.set_line(seat, replace(line, back=over))
+        over = max(0, line.posted - due)
+        if over:
             draft.alert(f"post:{seat}", "info", Reason("change_due", {"seat": seat, "amount": over}))
+        line = replace(line, back=over, ante=_ante_chips(line.settled, hand.bet_of(seat) + over))
+        draft.set_line(seat, line)
+        hand.set_line_chips(seat, line.chips)
     state.phase = "betting"
     return True
+
+
+def _ante_chips(settled: dict[str, int], bet: int) -> dict[str, int]:
+    """Which of a line's chips are an ante: the oldest ones whose absence leaves exactly ``bet`` there.
+
+    Antes may still lie on the line or be swept already; where no set of chips fits, none is named and the
+    betting goes by the counted bet.
+    """
+    surplus = sum(settled.values()) - bet
+    if surplus <= 0:
+        return {}
+    sums: dict[int, tuple[str, ...]] = {0: ()}
+    for uid, value in settled.items():
+        for total, chosen in list(sums.items()):
+            if total + value <= surplus and total + value not in sums and len(sums) < MAX_SUMS:
+                sums[total + value] = (*chosen, uid)
+    return {uid: settled[uid] for uid in sums.get(surplus, ())}
 
 
 def begin_sweep(draft: Draft) -> None:

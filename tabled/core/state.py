@@ -26,12 +26,14 @@ RECENT_RULINGS = 16
 class Line(msgspec.Struct, frozen=True):
     """A seat's betting area as the accounts have it.
 
-    ``settled`` are chips (UID to value) that belong to acts already ruled or to posts.  ``posted`` counts
-    what has been put up before the first act, ``owed`` what a final ruling still asks for and ``back``
+    ``settled`` are chips (UID to value) that belong to acts already ruled or to posts, in the order in which they
+    came; ``ante`` are those of them that are an ante, which the dealer may sweep at any time.  ``posted``
+    counts what has been put up before the first act, ``owed`` what a final ruling still asks for and ``back``
     what it gives back.  ``missing`` are settled chips that vanished while nothing explained it.
     """
 
     settled: dict[str, int] = {}
+    ante: dict[str, int] = {}
     missing: dict[str, int] = {}
     posted: int = 0
     owed: int = 0
@@ -39,8 +41,8 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def chips(self) -> tuple[int, ...]:
-        """Denominations of the settled chips, largest first."""
-        return tuple(sorted(self.settled.values(), reverse=True))
+        """Denominations of the settled chips that are no ante, largest first."""
+        return tuple(sorted((v for uid, v in self.settled.items() if uid not in self.ante), reverse=True))
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -81,7 +83,8 @@ class TableState(msgspec.Struct, kw_only=True):
     standing: Standing | None = None
     question: OpenQuestion | None = None
     answers: dict[DoubtKind, bool] = {}
-    flagged: tuple[str, ...] = ()
+    flagged: dict[str, int] = {}
+    """Seats that acted out of turn, and the bet that they answered."""
     faults: dict[str, Reason] = {}
     presses: tuple[str, ...] = ()
     recent: tuple[int, ...] = ()

@@ -329,10 +329,13 @@ def test_settled_results_are_withheld_and_changes_pass_at_once() -> None:
     assert first[-1].span.latest_ns - first[0].span.latest_ns == 7 * 20 * MS
     ninth = table.until(Present)[0]
     assert 1000 * MS <= ninth.span.latest_ns - first[-1].span.latest_ns < 1040 * MS
+    for _ in range(8):
+        assert table.step() == []
     reader.field[1] = [A, B]
     began = table.now
-    changed = table.until(Present)[0]
-    assert len(changed.tags) == 2
+    held, changed = table.until(Present, 2)
+    assert (len(held.tags), len(changed.tags)) == (1, 2)
+    assert changed.span.earliest_ns - held.span.latest_ns <= 20 * MS  # the very last look before the change
     assert changed.span.latest_ns - began <= 40 * MS
     table.until(Present, 7)
     began = table.now
