@@ -14,6 +14,7 @@ from tabled.model.acts import (
     Claims,
     Decided,
     HandReturnsToStack,
+    HandWithdraws,
     HoldOverLine,
     Place,
     PullBack,
@@ -132,7 +133,7 @@ class _Reader:
                 self.push(act)
             case PullBack():
                 self.pull(act)
-            case HandReturnsToStack():
+            case HandReturnsToStack() | HandWithdraws():
                 if self.motions[-1]:
                     self.motions.append([])
             case StageNearStack() | HoldOverLine():
@@ -144,7 +145,7 @@ class _Reader:
             case Claims():
                 self.claim = act.text
             case _:
-                pass  # hands leaving, what the dealer said, cards dealt: nothing that this seat did
+                pass  # what the dealer said, cards dealt: nothing that this seat did
 
 
 def read(acts: Sequence[AnyAct], line: tuple[int, ...] = (), bind: str = "push") -> Gesture:

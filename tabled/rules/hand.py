@@ -377,14 +377,13 @@ class Hand:
         if i < 0:
             self._turn("raise")
         mine = self.bet[i] + self.stack[i]
-        low = (self.base if self.table.structure == FIXED_LIMIT else self.bet_to) + self.full
+        structure = self.table.structure
+        if structure == NO_LIMIT:
+            common = self.bet_to + self.full <= to <= mine
+        else:
+            common = structure == FIXED_LIMIT and to == self.base + self.full and self.bets <= self.table.cap
         # The common legal raise is seen here at once; everything else is verified in words.
-        if not (
-            low <= to <= mine
-            and self.table.structure == NO_LIMIT
-            and self.answerable(i)
-            and (self.seen[i] < 0 or self.heard[i] < self.raises)
-        ):
+        if not (common and to <= mine and (self.seen[i] < 0 or self.heard[i] < self.raises) and self.answerable(i)):
             self.verify_raise_to(to)
         self._level(to, to == mine)
         self.owes_bring_in = False
@@ -494,9 +493,13 @@ class Hand:
 
     def _next(self, i: int) -> None:
         """Pass the turn to the next seat that must act, or end the street."""
-        state, seen, bet, level, n = self.state, self.seen, self.bet, self.bet_to, self.table.n
         if self.n_live > 1 and self.n_in:
-            for j in (*range(i + 1, n), *range(i + 1)):
+            state, seen, bet, level, n = self.state, self.seen, self.bet, self.bet_to, self.table.n
+            j = i
+            for _ in range(n):
+                j += 1
+                if j == n:
+                    j = 0
                 if state[j] == IN and (seen[j] < 0 or bet[j] < level):
                     if self.n_in == 1 and bet[j] >= self.price(j):
                         break

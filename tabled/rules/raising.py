@@ -25,6 +25,7 @@ def raise_to(
     """
     if not spot.may_raise:
         return no_raise(spot)
+    topics = (*topics, *_circumstances(spot, total))
     if total >= spot.low or (total == spot.mine and total > spot.hand.bet_to and not spot.fixed):
         return _whole(spot, total, topics, rests_on)
     if total == spot.mine and total > spot.hand.bet_to:
@@ -34,6 +35,25 @@ def raise_to(
     if spot.opening:
         return _small_opening(spot, total, spoken, topics, rests_on)
     return _small_raise(spot, total, spoken, topics, rests_on)
+
+
+def _circumstances(spot: Spot, total: int) -> tuple[str, ...]:
+    """What else the amount rests on: the smallest bet, short all-ins before it, a straddle, a lifted cap."""
+    hand = spot.hand
+    found: list[str] = []
+    if spot.opening and total <= spot.low:
+        found.append("min_bet")
+    if hand.base < hand.bet_to and hand.bets:
+        found.append("reopen_limit" if spot.fixed else "reopen")
+    if spot.fixed and hand.bets > hand.table.cap:
+        found.append("cap_heads_up")
+    if spot.fixed and hand.bet_to and hand.bet_to % hand.full:
+        found.append("reopen_limit")
+    if hand.street == 0 and hand.raises == 1 and hand.bet_to > hand.table.big_blind > 0:
+        found.append("straddle")
+    if hand.phantom and not spot.opening:
+        found.append("short_blind")
+    return tuple(found)
 
 
 def _whole(spot: Spot, total: int, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
@@ -49,14 +69,12 @@ def _whole(spot: Spot, total: int, topics: tuple[str, ...], rests_on: tuple[str,
 def _small_opening(spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
     if spot.profile.underbet_threshold == "half" and not spoken and 2 * total < spot.low:
         return Reading(kind="check", reason=Reason("underbet_check"), topics=("min_bet",), rests_on=rests_on)
-    return Reading(
-        kind="raise", to=spot.low, reason=Reason("bet_lifted"), topics=(*topics, "min_bet"), rests_on=rests_on
-    )
+    return Reading(kind="raise", to=spot.low, reason=Reason("bet_lifted"), topics=topics, rests_on=rests_on)
 
 
 def _small_raise(spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
     setting = spot.profile.underraise_threshold
-    if spoken and spot.profile.underraise_spoken == "lift":
+    if spoken and (spot.profile.underraise_spoken == "lift" or not total):
         return Reading(
             kind="raise",
             to=spot.low,
@@ -78,11 +96,22 @@ def _small_raise(spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], 
     lifted = setting == "lift" or (setting in ("half", "floor") and spot.is_raise(total))
     if lifted:
         return Reading(
-            kind="raise", to=spot.low, reason=Reason("raise_lifted"), topics=(*topics, "under_raise"), rests_on=rests_on
+            kind="raise",
+            to=spot.low,
+            reason=Reason("raise_lifted"),
+            topics=(*topics, "under_raise", "under_raise_lifted"),
+            rests_on=rests_on,
         )
     if not spot.owes:
-        return Reading(kind="check", reason=Reason("underraise_check"), topics=("under_raise",), rests_on=rests_on)
-    return Reading(kind="call", reason=Reason("underraise_call"), topics=("under_raise",), rests_on=rests_on)
+        return Reading(
+            kind="check", reason=Reason("underraise_check"), topics=(*topics, "under_raise"), rests_on=rests_on
+        )
+    return Reading(
+        kind="call",
+        reason=Reason("underraise_call"),
+        topics=(*topics, "under_raise", "under_raise_call"),
+        rests_on=rests_on,
+    )
 
 
 def undercall(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:

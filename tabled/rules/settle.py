@@ -112,7 +112,10 @@ def faced(spot: Spot) -> Faced:
 def _topics(spot: Spot, reading: Reading, *, all_in: bool, short: bool, verb: Verb) -> tuple[str, ...]:
     topics = reading.topics
     if all_in and verb != "call":
-        topics = (*topics, "last_chips", "reopen_limit" if spot.fixed else "reopen")
+        limits = ("reopen_limit",) if spot.fixed else ("reopen", "min_raise") if short else ("reopen",)
+        topics = (*topics, "last_chips", *limits)
+    if spot.gesture.retracted:
+        topics = (*topics, "retract")
     if short and verb == "call":
         topics = (*topics, "all_in_call")
     if reading.rests_on == ("out_of_turn",):

@@ -41,6 +41,8 @@ def resolve_held(now: Hand, bet_then: int, profile: Profile, acts: Sequence[AnyA
         reading = interpret(Spot(now, profile, gesture))
         if reading.reason == conditional().reason:
             return settle(Spot(now, profile, gesture), reading)
+    if says is not None and says.word == "fold":
+        return _flag(rule(now, profile, gesture), profile)  # a fold binds whenever it comes
     changed = now.bet_to != bet_then
     if profile.out_of_turn == "strict":
         now = now.copy()

@@ -29,7 +29,7 @@ def binding(words: tuple[Say, ...]) -> Say | None:
 
 def read_word(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
     """The reading of the binding word, with the chips that came with it."""
-    topics = ("words_first",) if rests_on or spot.gesture.new else ("spoken",)
+    topics = ("words_first",) if rests_on or spot.gesture.new else ("spoken", "spoken_alone")
     match say.word:
         case "fold":
             return _fold(spot)
@@ -166,13 +166,7 @@ def _without_amount(spot: Spot, topics: tuple[str, ...], rests_on: tuple[str, ..
     """The chips say how much; with none, or too few, it is the smallest raise."""
     motions = spot.gesture.motions
     if not motions:
-        return Reading(
-            kind="raise",
-            to=spot.low,
-            reason=Reason("bet_lifted" if spot.opening else "raise_lifted"),
-            topics=(*topics, "under_raise_spoken", "straddle", "short_blind"),
-            rests_on=rests_on,
-        )
+        return raise_to(spot, 0, spoken=True, topics=topics, rests_on=rests_on)
     if len(motions) == 1 and len(motions[0]) == 1:
         topics = (*topics, "raise_one_chip")
     total, more = _fed(spot, motions)
@@ -193,7 +187,7 @@ def _fed(spot: Spot, motions: tuple[tuple[int, ...], ...]) -> tuple[int, tuple[s
         return spot.lying + sum(map(sum, motions)), ()
     if rule == "once" or first == spot.price:
         return first + sum(motions[1]), ()
-    return first, ("raise_word_extra_motions",)
+    return first, ("raise_word_extra_motions",) if spot.owes else ()
 
 
 def read_number(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
