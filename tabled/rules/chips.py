@@ -68,7 +68,7 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
     prior = ("prior_cover",) if covering else ("prior_chips",) if spot.line and spot.line_chips else ()
     if total == spot.price:
         return Reading(kind="call", reason=Reason("call"), topics=(*topics, *prior, "one_chip_facing", "pushed"))
-    needed = not covering and total - min(chips) < spot.price
+    needed = len(chips) > 1 and not covering and total - min(chips) < spot.price
     if needed and profile.multi_chip_test == "every_chip_needed":
         return Reading(kind="call", reason=Reason("every_chip_needed"), topics=(*topics, *prior, "multi_chip_call"))
     if not spot.may_raise:

@@ -137,9 +137,9 @@ def _decided(spot: Spot) -> Reading:
         case "fold":
             return Reading(kind="fold", reason=Reason("fold"), topics=("fold",))
         case "check":
-            return Reading(kind="check", reason=Reason("check"), topics=("check",))
-        case "call" if act.to is None or act.to <= spot.price:
-            return Reading(kind="call", reason=Reason("call"), topics=("call",))
+            return read_word(spot, Say(spot.seat, "check"), ())
+        case "call":
+            return Reading(kind="call" if spot.owes else "check", reason=Reason("call"), topics=("call",))
         case _:
             to = act.to if act.to is not None else spot.mine
             if to <= spot.price:
