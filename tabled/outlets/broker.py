@@ -192,10 +192,14 @@ class EmbeddedBroker:
     def stop(self) -> None:
         """End the child and remove its folder.  Safe to call twice."""
         self._stop.set()
-        if self._child is not None and self._child.poll() is None:
-            self._child.terminate()
-        if self._thread is not None:
-            self._thread.join(10)
+        child, thread = self._child, self._thread
+        if child is not None and child.poll() is None:
+            child.terminate()
+        if thread is not None:
+            thread.join(3)
+            if thread.is_alive() and self._child is not None:  # it hangs, or was stopped by a signal
+                self._child.kill()
+                thread.join(_READY_S)
             self._thread = None
         if self._dir is not None:
             self._dir.cleanup()

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from tabled.model.outcome import AnyOutcome, QuestionClosed, SeatLine, TableView
 from tabled.model.ruling import Reason, Ruling
+from tabled.outlets import wording
 from tabled.outlets.broker import EmbeddedBroker
 from tabled.outlets.display import Display
-from tabled.outlets.messages import render_health, render_state
+from tabled.outlets.messages import Wording, render_health, render_state
 from tests.outlets.support import (
     ORIGIN,
     WORDING,
@@ -64,10 +65,10 @@ def a_view(position: int, **changes: object) -> TableView:
 class Stage:
     """Broker, outlet and page, each real; `beat` stands in for the daemon's loop."""
 
-    def __init__(self, kind: str | None = None) -> None:
+    def __init__(self, kind: str | None = None, wording: Wording | None = None) -> None:
         self.broker = EmbeddedBroker(kind)
         self.broker.start()
-        self.store = MemoryStore()
+        self.store = MemoryStore(wording)
         self.acts: list = []
         self.outlet = outlet(self.broker.port, self.store, self._on_command)
         self.refuse = ""
@@ -130,7 +131,7 @@ def a_plain_call() -> object:
         min_raise_to=1000,
         may_raise=("5", "6"),
         cite=("SE 7.1",),
-        reason=Reason("string_bet"),
+        reason=Reason("string_call"),
     )
     return a_ruling(status="final", ruling=ruling, evidence=())
 
@@ -141,7 +142,7 @@ def main(folder: str) -> None:
 
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    stage = Stage()
+    stage = Stage(wording=Wording(wording.announce, wording.say))
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         pages = []

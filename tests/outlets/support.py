@@ -44,28 +44,32 @@ _VERBS = {
     "nl": {"raise": "Raise naar", "call": "Call", "bet": "Bet", "all_in": "All-in", "floor": "Floor. Niemand handelt."},
 }
 _REASONS = {
-    "string_bet": ("String bet: the hand went back for more", "Stringbet: handen gick tillbaka", "String bet"),
-    "no_full_raise": (
+    "string_call": ("String bet: the hand went back for more", "Stringbet: handen gick tillbaka", "String bet"),
+    "lock_acted": (
         "No full raise since this seat acted",
         "Ingen full höjning sedan spelaren agerade",
         "Geen volledige raise sinds deze speler handelde",
     ),
-    "under_raise": ("At least half of a full raise: complete it", "Minst en halv höjning: fyll på", "Vul aan"),
-    "word_or_chip": (
+    "raise_lifted": ("At least half of a full raise: complete it", "Minst en halv höjning: fyll på", "Vul aan"),
+    "ask_said_first": (
         "Seat 4: was “raise” said before the chip touched the felt?",
         "Plats 4: sades ”raise” innan marken rörde filten?",
         "Stoel 4: werd “raise” gezegd voordat de fiche het vilt raakte?",
     ),
-    "word_first": ("The word came first: raise to 1000", "Ordet kom först: höjning till 1000", "Het woord: raise"),
-    "chip_first": ("The chip came first: call 500", "Marken kom först: syn 500", "De fiche kwam eerst: call 500"),
-    "reader_lost": (
+    "said_first_yes": ("The word came first", "Ordet kom först", "Het woord eerst"),
+    "said_first_no": ("The chip came first", "Marken kom först", "De fiche kwam eerst"),
+    "device_lost": (
         "Reader reader-a does not answer. Check its cable; rule by hand for seats 1 to 5.",
         "Läsaren reader-a svarar inte. Kontrollera kabeln; döm för hand på plats 1–5.",
         "Lezer reader-a antwoordt niet. Controleer de kabel; beslis met de hand voor stoel 1–5.",
     ),
-    "as_all_in_call": ("Counts as a call", "Räknas som syn", "Geldt als call"),
-    "as_fold": ("The hand is dead", "Handen är död", "De hand is dood"),
-    "plain": ("One chip over the bet without a word", "En mark över betet utan ord", "Eén fiche zonder woord"),
+    "full_call": ("Counts as a call", "Räknas som syn", "Geldt als call"),
+    "fold": ("The hand is dead", "Handen är död", "De hand is dood"),
+    "floor_low_voice": (
+        "One chip over the bet without a word",
+        "En mark över betet utan ord",
+        "Eén fiche zonder woord",
+    ),
 }
 
 
@@ -104,14 +108,14 @@ def a_ruling(**changes: object) -> RulingIssued:
         call_to=1000,
         min_raise_to=1500,
         may_raise=("5", "6"),
-        may_not_raise=(Locked("2", Reason("no_full_raise")),),
+        may_not_raise=(Locked("2", Reason("lock_acted")),),
         options=(
             Option("5", check=False, fold=True, call_to=1000, raise_min_to=1500, raise_max_to=66_666),
             Option("6", check=False, fold=True, call_to=555, raise_min_to=None),
             Option("7", check=False, fold=True, call_to=1000, raise_min_to=1234, raise_max_to=1234),
         ),
         cite=("SE 7.8", "SE 7.3"),
-        reason=Reason("under_raise", {"stack": 88_888, "to": 1000}),
+        reason=Reason("raise_lifted", {"stack": 88_888, "to": 1000}),
         profile="abc",
     )
     issue = RulingIssued(
@@ -125,10 +129,10 @@ def a_question() -> QuestionAsked:
         hand_id="h1",
         act=4,
         seat="4",
-        reason=Reason("word_or_chip"),
+        reason=Reason("ask_said_first", {"seat": "4"}),
         choices=(
-            Choice("key_a", Reason("word_first"), "raise", 1000),
-            Choice("key_b", Reason("chip_first"), "call", 500),
+            Choice("key_a", Reason("said_first_yes"), "raise", 1000),
+            Choice("key_b", Reason("said_first_no"), "call", 500),
         ),
         stands="key_b",
         asked_ns=9,
@@ -137,7 +141,11 @@ def a_question() -> QuestionAsked:
 
 def an_alert(cleared: bool = False) -> AlertRaised:
     return AlertRaised(
-        subject="reader-a", severity="fault", reason=Reason("reader_lost"), cleared=cleared, raised_ns=10
+        subject="reader-a",
+        severity="fault",
+        reason=Reason("device_lost", {"device": "reader-a"}),
+        cleared=cleared,
+        raised_ns=10,
     )
 
 
@@ -146,19 +154,19 @@ def a_floor_case() -> RulingIssued:
         seat="4",
         action="floor",
         floor=True,
-        reason=Reason("plain"),
+        reason=Reason("floor_low_voice", {"said": 1000, "chips": 500}),
         cite=("SE 7.5.2",),
         candidates=(
-            Candidate("call", 500, Reason("as_all_in_call")),
-            Candidate("raise", 1000, Reason("word_first")),
-            Candidate("fold", None, Reason("as_fold")),
+            Candidate("call", 500, Reason("full_call", {"to": 500})),
+            Candidate("raise", 1000, Reason("said_first_yes")),
+            Candidate("fold", None, Reason("fold")),
         ),
     )
     return RulingIssued(hand_id="h1", street=1, act=5, status="final", ruling=ruling, ruled_ns=11)
 
 
-def rendered(outcome: AnyOutcome, position: int) -> tuple[Outgoing, ...]:
-    return render(outcome, position, WALL + position, origin=ORIGIN, wording=WORDING)
+def rendered(outcome: AnyOutcome, position: int, wording: Wording | None = None) -> tuple[Outgoing, ...]:
+    return render(outcome, position, WALL + position, origin=ORIGIN, wording=wording or WORDING)
 
 
 def need(kind: str) -> None:
@@ -170,7 +178,8 @@ def need(kind: str) -> None:
 class MemoryStore:
     """An outbox store in memory; positions leave gaps, as a journal's do.  ``fail`` makes the next call raise."""
 
-    def __init__(self) -> None:
+    def __init__(self, wording: Wording | None = None) -> None:
+        self.wording = wording
         self.rows: list[Outgoing] = []
         self.at = 0
         self.moves: list[int] = []
@@ -179,7 +188,7 @@ class MemoryStore:
 
     def add(self, outcome: AnyOutcome, position: int) -> None:
         with self._lock:
-            self.rows.extend(rendered(outcome, position))
+            self.rows.extend(rendered(outcome, position, self.wording))
 
     def pending(self, after: int, limit: int) -> list[Outgoing]:
         if self.fail:

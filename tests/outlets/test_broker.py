@@ -29,7 +29,10 @@ def listening(pid: int) -> set[tuple[str, int]]:
     """Addresses on which a process listens, from /proc (inode of each socket against the kernel's tables)."""
     inodes = set()
     for fd in Path(f"/proc/{pid}/fd").iterdir():
-        target = os.readlink(fd)
+        try:
+            target = os.readlink(fd)
+        except FileNotFoundError:  # closed meanwhile
+            continue
         if target.startswith("socket:["):
             inodes.add(target[8:-1])
     found = set()
@@ -88,6 +91,14 @@ def test_stop_is_clean_and_may_be_repeated(broker: EmbeddedBroker) -> None:
     assert not folder.exists()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", broker.port), timeout=1)
+
+
+def test_a_child_that_hangs_is_stopped_all_the_same(broker: EmbeddedBroker) -> None:
+    pid = broker.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    broker.stop()
+    assert gone(pid)
 
 
 def test_mosquitto_keeps_what_it_acknowledged_through_sigkill() -> None:

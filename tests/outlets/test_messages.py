@@ -62,7 +62,7 @@ def test_the_display_message_is_the_same_whatever_the_stacks_are(stack: int, bet
             call_to=bet,
             min_raise_to=2 * bet,
             options=(Option("2", check=False, fold=True, call_to=bet, raise_min_to=2 * bet, raise_max_to=behind),),
-            reason=Reason("plain", {"stack": behind}),
+            reason=Reason("floor_low_voice", {"stack": behind}),
         )
 
     assert safe_ruling(with_stack(stack)) == safe_ruling(with_stack(stack + 1))
@@ -126,7 +126,7 @@ def test_questions_and_alerts_carry_their_texts() -> None:
     data = msgspec.json.decode(asked.payload)["data"]
     assert asked.leaf == "question"
     assert set(data["texts"]) == {"question", "key_a", "key_b"}
-    assert data["texts"]["key_b"]["sv"] == "Marken kom först: syn 500"
+    assert data["texts"]["key_b"]["sv"] == "Marken kom först"
     (closed,) = rendered(QuestionClosed(question=130, answer="key_a"), 131)
     assert closed.leaf == "question_closed"
     (alert,) = rendered(an_alert(), 132)
@@ -147,8 +147,8 @@ def test_rendering_is_a_function(position: int, wall: int, evidence: list[int]) 
 
 def test_the_order_in_which_parameters_were_set_does_not_matter() -> None:
     one = an_alert()
-    left = msgspec.structs.replace(one, reason=Reason("reader_lost", {"a": 1, "b": 2}))
-    right = msgspec.structs.replace(one, reason=Reason("reader_lost", {"b": 2, "a": 1}))
+    left = msgspec.structs.replace(one, reason=Reason("device_lost", {"a": 1, "b": 2}))
+    right = msgspec.structs.replace(one, reason=Reason("device_lost", {"b": 2, "a": 1}))
     assert rendered(left, 1) == rendered(right, 1)
 
 
@@ -160,8 +160,8 @@ def test_a_hole_in_the_catalogue_is_visible_and_stops_nothing() -> None:
     shown, _ = render(a_ruling(), 1, WALL, origin=ORIGIN, wording=empty)
     data = msgspec.json.decode(shown.payload)["data"]
     assert data["announce"]["sv"] == "raise 1000"
-    assert data["texts"]["reason"]["en"] == "under_raise (to 1000)"
-    assert data["untranslated"] == ["announce:raise", "no_full_raise", "under_raise"]
+    assert data["texts"]["reason"]["en"] == "raise_lifted (to 1000)"
+    assert data["untranslated"] == ["announce:raise", "lock_acted", "raise_lifted"]
 
 
 def test_a_message_that_is_too_long_becomes_a_notice_under_its_id() -> None:
@@ -183,6 +183,6 @@ def test_state_and_health() -> None:
     state = msgspec.json.decode(render_state(view, WALL, origin=ORIGIN))
     assert state["data"]["recent"] == [120, 133]
     assert state["time"].startswith("2026-02-02")
-    faults = [Reason("reader_lost")]
+    faults = [Reason("device_lost")]
     health = msgspec.json.decode(render_health("online", WALL, origin=ORIGIN, wording=WORDING, faults=faults))
     assert health["data"]["faults"][0]["texts"]["nl"].startswith("Lezer")

@@ -25,6 +25,9 @@ pytestmark = pytest.mark.e2e
 
 WEB = Path(__file__).parents[2] / "tabled" / "outlets" / "web"
 
+DRIVER_S = 0.6
+"""What the browser's driver may add on a loaded machine; the page itself shows it 1.8 s after the last beat."""
+
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
@@ -233,6 +236,7 @@ def test_a_question_is_answered_by_touch(page: object, stage: Stage) -> None:
     page.wait_for_selector("#question .answer")
     assert "was “raise” said before" in text(page, "#question")
     assert "Until it is answered, B holds." in text(page, "#question")
+    assert "Raise to 1000" in text(page, "#question .answer:first-child")
     stage.refuse = "the floor has it"
     page.click("#question .answer:has-text('The word came first')")
     page.wait_for_selector("#question :text('Not accepted: the floor has it')")
@@ -252,7 +256,7 @@ def test_the_floor_card_lists_what_the_floor_may_rule(page: object, stage: Stage
     page.wait_for_selector("#ruling.floor")
     assert page.locator(".candidates li").all_inner_texts() == [
         "Call 500 Counts as a call",
-        "Raise to 1000 The word came first: raise to 1000",
+        "Raise to 1000 The word came first",
         "Fold The hand is dead",
     ]
 
@@ -266,7 +270,7 @@ def test_a_silent_daemon_shows_within_two_seconds_and_its_return_too(page: objec
     stage.beating.clear()
     began = time.monotonic()
     page.wait_for_selector("#banner:has-text('computer is silent. Rule by hand')", timeout=4000)
-    assert time.monotonic() - began <= 2.2
+    assert time.monotonic() - began <= 2.0 + DRIVER_S
     assert "NOT LIVE" in text(page, "#ruling .stamp")
     assert re.search(r"\d s ago", text(page, "#ruling .stamp"))
     assert page.evaluate(LEGIBLE, 12) == []  # grey, and still legible
@@ -280,11 +284,13 @@ def test_link_loss_and_return(page: object, stage: Stage) -> None:
     page.wait_for_selector("#ruling :text('Raise to 1000')")
     pid = stage.broker.pid
     os.kill(pid, signal.SIGSTOP)  # the worst kind: the connection stays, nothing comes
-    began = time.monotonic()
-    page.wait_for_selector("#banner:has-text('Rule by hand')", timeout=4000)
-    assert time.monotonic() - began <= 2.2
-    at = stage.say(a_plain_call())
-    os.kill(pid, signal.SIGKILL)
+    try:
+        began = time.monotonic()
+        page.wait_for_selector("#banner:has-text('Rule by hand')", timeout=4000)
+        assert time.monotonic() - began <= 2.0 + DRIVER_S
+        at = stage.say(a_plain_call())
+    finally:
+        os.kill(pid, signal.SIGKILL)
     page.wait_for_selector("#banner:has-text('Link to the table lost')")
     page.wait_for_selector("#banner", state="hidden", timeout=15_000)
     page.wait_for_selector(f"#ruling :text('#{at}')", timeout=15_000)

@@ -1,6 +1,6 @@
 // What the page knows, and how fresh it is. No DOM, no clock of its own: `now` (ms, monotonic) is an argument.
 
-export const STALE_MS = 1800; // the daemon beats once a second; with the 100 ms tick a pause shows within 2 s
+export const STALE_MS = 1700; // the daemon beats once a second; with the 100 ms tick a pause shows within 2 s
 const MISSED_AFTER_MS = 1500; // state overtakes rulings on their way; only what stays away is missed
 const MAX_SEEN = 512;
 const MAX_MISSED = 8;

@@ -206,7 +206,8 @@ function cardOf(r, said, w, lang) {
     const reason = texts?.locks?.[n]?.[lang];
     parts.push(el("p", "lock-line", icon("lock"), el("span", "", el("b", "", w.noRaise(lock.seat)), reason && ` ${reason}`)));
   });
-  const reason = texts?.reason?.[lang];
+  const told = texts?.reason?.[lang] ?? "";
+  const reason = said.startsWith(told) ? "" : told; // the sentence often is the reason
   const cite = (ruling.cite ?? []).join(" · ");
   parts.push(el("p", "why", el("span", "", reason && `${reason} `, cite && el("cite", "", cite)), el("span", "number", `#${r.position}`)));
   return parts;
@@ -245,12 +246,18 @@ function nextLine(ruling, w) {
   return el("p", "next-line", el("b", "", w.nextSeat(ruling.next_seat)), facts.length ? ` ${facts.join(" · ")}` : null);
 }
 
+/** An outcome in two words: "Raise to 1000", "Call 500", "Fold". */
+function verdict({ action, to }, w) {
+  const verb = w.verdicts[action] ?? action;
+  if (to === null || to === undefined) return verb;
+  return action === "raise" || action === "complete" ? w.to(verb, to) : w.upTo(verb, to);
+}
+
 function candidates(ruling, texts, w, lang) {
   const list = el("ol", "candidates");
   ruling.candidates.forEach((c, n) => {
-    const verb = w.verdicts[c.action] ?? c.action;
-    const head = c.to === null ? verb : c.action === "raise" || c.action === "complete" ? w.to(verb, c.to) : w.upTo(verb, c.to);
-    list.append(el("li", "", el("b", "", head), ` ${texts?.candidates?.[n]?.[lang] ?? ""}`));
+    const why = texts?.candidates?.[n]?.[lang] ?? "";
+    list.append(el("li", "", el("b", "", verdict(c, w)), why === String(c.to) ? null : ` ${why}`));
   });
   return [el("p", "floor-may", w.floorMay), list];
 }
@@ -269,7 +276,7 @@ function drawQuestion(m, w, lang, answer) {
     const letter = { key_a: "A", key_b: "B" };
     const busy = m.answer?.status === "sent";
     const keys = q.data.choices.map((choice) => {
-      const key = el("button", "answer", el("b", "", letter[choice.key]), el("span", "", texts[choice.key]?.[lang] ?? ""));
+      const key = el("button", "answer", el("b", "", letter[choice.key]), el("span", "", texts[choice.key]?.[lang] ?? "", el("em", "", verdict(choice, w))));
       key.type = "button";
       key.disabled = busy;
       key.setAttribute("aria-pressed", String(m.answer?.key === choice.key));
