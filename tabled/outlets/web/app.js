@@ -45,6 +45,17 @@ function refresh() {
   if (boot) draw(model, boot, lang, now, answer);
 }
 
+/** One drawing a frame, however many messages came in it. */
+let due = false;
+function soon() {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => {
+    due = false;
+    refresh();
+  });
+}
+
 async function start() {
   drawLanguages(lang, choose);
   while (!boot) {
@@ -70,7 +81,7 @@ async function start() {
     },
     message(leaf, event, retained) {
       take(model, leaf, event, { retained, now: performance.now(), wall: Date.now() });
-      refresh();
+      soon();
     },
   });
   setInterval(refresh, 100);

@@ -43,10 +43,17 @@ const fitted = new WeakMap();
 function fit(box) {
   const key = `${shown.get(box)}/${box.clientWidth}/${box.clientHeight}/${document.body.className}`;
   if (fitted.get(box) === key) return;
-  for (const scale of SCALES) {
-    box.style.setProperty("--k", scale);
-    if (box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth) break;
+  const fits = (n) => {
+    box.style.setProperty("--k", SCALES[n]);
+    return box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth;
+  };
+  let [low, high] = [0, SCALES.length - 1]; // the last one is taken whether it fits or not
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (fits(middle)) high = middle;
+    else low = middle + 1;
   }
+  fits(low);
   fitted.set(box, `${shown.get(box)}/${box.clientWidth}/${box.clientHeight}/${document.body.className}`);
 }
 
