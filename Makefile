@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 UV_VERSION := 0.13.9
 
-.PHONY: help install demo test style format-check imports types tests system format bench lock clean
+.PHONY: help install dev demo test style format-check imports types tests system format bench lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,33 +20,35 @@ install: $(VENV)/.product
 demo: install
 	$(BIN)/tabled demo $(ARGS)
 
-test: install system style format-check imports types tests
+test: dev system style format-check imports types tests
+
+dev: $(VENV)/.dev
 
 # Each check by itself; the pre-commit hooks call these same targets.
-style: install
+style: dev
 	$(BIN)/ruff check .
 
-format-check: install
+format-check: dev
 	$(BIN)/ruff format --check .
 
-imports: install
+imports: dev
 	$(BIN)/lint-imports
 
-types: install
+types: dev
 	$(BIN)/mypy
 
-tests: install
+tests: dev
 	$(BIN)/pytest $(PYTEST_ARGS)
 
 # Debian packages that some tests use: installed when we may, else named with what will be skipped.
 system:
 	@.ci/system
 
-format: install
+format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install
+bench: dev
 	$(BIN)/python -m tests.bench.bench_journal
 
 # The stamps lie inside .venv, so that deleting it forgets them too.
@@ -65,15 +67,23 @@ $(VENV)/.product: $(VENV)/.locked pyproject.toml
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
+# What the checks need besides the product: linters, types, browsers' driver, a second opinion on poker.
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.product
+	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
 # New pins, for every Python that pyproject.toml allows: run it after a change of dependencies there (or, with
 # LOCK_ARGS=--upgrade, to move on), then look at the difference before it is committed.  The last line of input is
 # the build backend, so that installing the product itself downloads nothing that is not pinned.
+UV_COMPILE = $(VENV)/.uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(LOCK_ARGS)
+
 lock:
 	$(PYTHON) -m venv $(VENV)/.uv
 	$(VENV)/.uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
-	printf 'hatchling>=1.27,<2\neditables\n' | $(VENV)/.uv/bin/uv pip compile --quiet pyproject.toml - --extra dev \
-	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --custom-compile-command 'make lock' $(LOCK_ARGS) -o requirements.lock
+	printf 'hatchling>=1.27,<2\neditables\n' | $(UV_COMPILE) pyproject.toml - -o requirements.lock
+	printf 'hatchling>=1.27,<2\neditables\n' | $(UV_COMPILE) pyproject.toml - --extra dev -c requirements.lock \
+	  -o requirements-dev.lock
 	rm -rf $(VENV)/.uv
 
 clean:

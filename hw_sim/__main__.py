@@ -1,6 +1,7 @@
 """``python -m hw_sim --rundir DIR``: a table of simulated people and hardware for a daemon to watch.
 
-Prints one JSON line with the devices' ports, reads one with the broker's address, deals, prints a summary.
+Prints one JSON line with the devices' ports, reads one with the broker's address, deals, prints a summary, and
+leaves the hardware plugged in until its standard input ends.
 Exit status: 0 all rulings as expected, 1 some differed (see results.jsonl), 2 it could not run.
 """
 

@@ -41,8 +41,12 @@ class MqttFloor:
         self._loop = asyncio.get_running_loop()
         self._ready = asyncio.Event()
         self._refused = ""
+        # A durable session: what is published while the floor's link is down waits for it at the broker.
         self._client = mqtt.Client(
-            CallbackAPIVersion.VERSION2, client_id=f"hw-sim-floor-{site}-{table}", protocol=mqtt.MQTTv311
+            CallbackAPIVersion.VERSION2,
+            client_id=f"hw-sim-floor-{site}-{table}",
+            protocol=mqtt.MQTTv311,
+            clean_session=False,
         )
         if username is not None:
             self._client.username_pw_set(username, password)

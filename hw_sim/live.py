@@ -179,9 +179,9 @@ async def run(hands: list[Hand], options: LiveOptions) -> int:
             await asyncio.gather(dealing, return_exceptions=True)
             say({**live.summary(), "done": False})
             return 0
-        leaving.cancel()
         dealing.result()
         say(live.summary())
+        await leaving  # the hardware stays plugged in for as long as somebody wants the table
         return 1 if live.summary()["discrepancies"] else 0
     finally:
         live.close()

@@ -97,7 +97,11 @@ def view(state: TableState) -> TableView:
     seats: tuple[SeatLine, ...] = ()
     if hand is not None:
         picture = hand.view()
-        seats = tuple(SeatLine(s.seat, s.bet, s.status, s.may_raise) for s in picture.seats)
+        # A lock is news only for a seat that still has a bet to answer.
+        seats = tuple(
+            SeatLine(s.seat, s.bet, s.status, s.may_raise or s.status != "in" or s.bet >= picture.bet_to)
+            for s in picture.seats
+        )
     betting = hand is not None and state.phase == "betting"
     return TableView(
         epoch=state.epoch,

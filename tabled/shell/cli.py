@@ -53,6 +53,7 @@ def main() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the display; 0 takes a free one.")
 @click.option("--generate", is_flag=True, help="Deal hands of the simulator's own even where real ones are present.")
 def demo(
+    *,
     hands: int | None,
     leave: bool,
     seed: int,

@@ -16,7 +16,7 @@ from tabled.model.outcome import (
 )
 from tabled.model.ruling import Reason, Ruling
 
-STREET_NAMES = ("before the flop", "flop", "turn", "river")
+STREET_NAMES = ("preflop", "flop", "turn", "river")
 
 Say = Callable[[Reason, str], str]
 Announce = Callable[[Ruling], Mapping[str, str]]

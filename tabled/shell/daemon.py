@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from firmware_bridge.supervisor import Bridge, DeviceConfig
+from firmware_bridge.supervisor import Bridge, DeviceConfig, PortProblem
 from firmware_bridge.wire import AnyObservation, BootId, DeviceId, Press, TimeSpan
 from tabled.core import operator
 from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, Ticked
@@ -31,7 +31,7 @@ from tabled.outlets.messages import render_health, render_state
 from tabled.outlets.mqtt import MqttConfig, MqttOutlet, check
 from tabled.outlets.topics import Origin
 from tabled.shell.clock import clock_name, monotonic_ns, wall_ns
-from tabled.shell.config import Config, DeviceSection, layout_of, load_chips
+from tabled.shell.config import Config, ConfigError, DeviceSection, layout_of, load_chips
 from tabled.shell.console import Console
 from tabled.shell.engine import Committed, Engine
 from tabled.shell.intake import Intake
@@ -68,14 +68,14 @@ class Daemon:
     async def open(self) -> None:
         """Open journal, broker, display and ports, in that order.
 
-        Raises `ConfigError`, `BridgeProblem`, `JournalError` or `BrokerError`: each is one line for the technician.
+        Raises `ConfigError`, `BridgeProblem`, `JournalError` or `BrokerError`: each is one line for the technician,
+        of several missing ports the first.
         """
         config = self._config
         devices = [device_config(d) for d in config.device]
         self._bridge = Bridge(devices, self._on_observation, monotonic_ns)
-        problems = self._bridge.check()
-        if problems:
-            raise problems[0]
+        for problem in self._bridge.check():
+            raise ConfigError(_at_start(problem))
         self._journal = Journal.open(config.journal.file)
         self._closers.callback(self._journal.close)
         self._origin = Origin(config.table.site, config.table.name, self._journal.epoch)
@@ -312,6 +312,16 @@ def _address(broker: EmbeddedBroker | ExternalBroker) -> BrokerUrl:
     if isinstance(broker, ExternalBroker):
         return broker.url
     return parse_url(f"mqtt://{broker.host}:{broker.port}")
+
+
+def _at_start(problem: PortProblem) -> str:
+    """A port that cannot be opened at start-up: nothing runs yet, so the advice is to come back."""
+    if problem.absent:
+        return (
+            f"device '{problem.device}': {problem.port} is not there; plug it in or correct its port in the "
+            "configuration, then start tabled again"
+        )
+    return str(problem)
 
 
 def _known_presses(state: TableState) -> list[Press]:

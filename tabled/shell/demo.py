@@ -164,9 +164,11 @@ def _report(summary: dict[str, Any], out: Callable[[str], None]) -> int:
     if not summary:
         out("the simulated table ended early; see its message above")
         return 1
+    hands = summary.get("hands", 0)
+    dealt = f"{hands} hand{'' if hands == 1 else 's'} dealt"
     wrong = summary.get("discrepancies", 0)
     if wrong:
-        out(f"{summary.get('hands', 0)} hands dealt; {wrong} rulings were not those that the dealer's truth names")
+        out(f"{dealt}; {wrong} rulings were not those that the simulated truth names")
         return 1
-    out(f"{summary.get('hands', 0)} hands dealt; every ruling was the one that the truth names")
+    out(f"{dealt}; every ruling was the one that the simulated truth names")
     return 0

@@ -91,7 +91,7 @@ class Engine:
             drafts.extend(outcome_draft(o, p, wall_ns, self._render) for p, o in placed)
             done.append(Committed(position, entry, placed))
         taken = self._journal.append(drafts)
-        assert taken.start == first and len(taken) == len(drafts), "the journal numbered its entries otherwise"
+        assert taken == range(first, first + len(drafts)), "the journal numbered its entries otherwise"
         self.state = state
         return done
 

@@ -26,5 +26,8 @@ def origin_of(first: Entry, epoch: str) -> Origin:
     """Whose journal this is, from its first entry.  Raises `ValueError` when that is no start of a daemon."""
     started = decode(first.body)
     if not isinstance(started, Started):
-        raise ValueError(f"entry {first.pos} is not the start of a daemon; the journal is not whole")
+        # The type is right, the journal is not: the caller tells a person.
+        raise ValueError(  # noqa: TRY004  it is the file's content that is wrong
+            f"entry {first.pos} is not the start of a daemon; the journal is not whole"
+        )
     return Origin(started.config.site, started.config.table, epoch)

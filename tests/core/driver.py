@@ -16,7 +16,7 @@ from tabled.shell.profiles import load
 
 READER = DeviceId("reader")
 PANEL = DeviceId("panel")
-O = TypeVar("O")
+OutcomeT = TypeVar("OutcomeT")
 SWEEP_MS = 100
 
 
@@ -133,7 +133,7 @@ class Bench:
         self.wait(400)
         assert self.state.phase == "betting"
 
-    def of(self, kind: type[O]) -> list[O]:
+    def of(self, kind: type[OutcomeT]) -> list[OutcomeT]:
         """All outcomes of one kind, oldest first."""
         return [o for _, o in self.outcomes if isinstance(o, kind)]
 

@@ -107,7 +107,9 @@ class House:
         self.journal = folder / "table.journal"
         self.write_config(fusion=fusion or {})
 
-    def write_config(self, *, broker: str = "embedded", websocket: str = "", fusion: dict[str, int] | None = None) -> None:
+    def write_config(
+        self, *, broker: str = "embedded", websocket: str = "", fusion: dict[str, int] | None = None
+    ) -> None:
         """``table.toml`` for the simulated hardware."""
         seats = len(self.facts["seats"])
         lines = [
