@@ -32,6 +32,7 @@ MAX_PACKET = 262_144
 _BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _STABLE_S = 10.0
 _READY_S = 10.0
+_FOLDER = "tabled-broker-"
 _STAMP = re.compile(r"^\d{9,}: ")  # mosquitto's seconds since 1970
 
 
@@ -179,7 +180,8 @@ class EmbeddedBroker:
         self._stop.clear()
         self._ready.clear()
         self._failed = ""
-        self._dir = tempfile.TemporaryDirectory(prefix="tabled-broker-")  # mode 0700
+        _sweep()
+        self._dir = tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-")  # mode 0700
         self._thread = threading.Thread(target=self._keep, name="tabled-broker", daemon=True)
         self._thread.start()
         if not self._ready.wait(_READY_S + 2) or self._failed:
@@ -296,6 +298,14 @@ class EmbeddedBroker:
         code = None if self._child is None else self._child.returncode
         end = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         return ": ".join([end, *(line.rstrip(".") for line in list(self._said)[-2:])])
+
+
+def _sweep() -> None:
+    """Remove the folders of daemons that were killed and could not; a few each time."""
+    for folder in sorted(Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"))[:64]:
+        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists() and folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def mosquitto_config(port: int, ws_port: int, folder: Path) -> str:

@@ -17,6 +17,7 @@ from tabled.outlets.broker import (
     EmbeddedBroker,
     ExternalBroker,
     _accepts,
+    _sweep,
     open_broker,
     parse_url,
 )
@@ -129,13 +130,16 @@ def test_it_dies_with_a_killed_parent(kind: str) -> None:
     need(kind)
     code = (
         "import sys,time\nfrom tabled.outlets.broker import EmbeddedBroker\n"
-        f"b=EmbeddedBroker({kind!r}); b.start(); print(b.pid, flush=True); time.sleep(60)"
+        f"b=EmbeddedBroker({kind!r}); b.start(); print(b.pid, b._dir.name, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
-        child = int(parent.stdout.readline())
-        assert not gone(child)
+        pid, folder = parent.stdout.readline().split()
+        assert not gone(int(pid))
         parent.kill()
-        wait_for(lambda: gone(child), 5)
+        wait_for(lambda: gone(int(pid)), 5)
+    assert Path(folder).exists()
+    _sweep()  # the next daemon's start
+    assert not Path(folder).exists()
 
 
 def test_a_broker_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
