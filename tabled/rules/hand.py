@@ -532,10 +532,10 @@ class Hand:
 
     def deal_next_street(self, opener: str | None = None) -> None:
         """Sweep if that is not done, and open the next street.  ``opener`` is who acts first where cards decide."""
+        if self.actor < 0 and (self.street >= self.table.rounds - 1 or self.n_live <= 1):
+            raise StreetNotOver("the hand is over: there is no further street to bet on")
         if not self.swept:
             self.close_street()
-        if self.street >= self.table.rounds - 1 or self.n_live <= 1:
-            raise StreetNotOver("the hand is over: there is no further street to bet on")
         self.street += 1
         self.swept = False
         self.bet_to = self.base = self.bets = self.raises = self.phantom = 0

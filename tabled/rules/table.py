@@ -65,6 +65,8 @@ class Table:
         self.pot_rounding = ROUNDING.index(profile.pot_rounding)
         self.two_dealt = self.n == 2
         self.first = self._first_seat(setup)
+        if setup.opener is not None and setup.opener not in self.index:
+            raise SetupError(f"hand {setup.hand_id}: the opener {setup.opener!r} is no seat of this hand")
 
     def _first_seat(self, setup: HandSetup) -> int:
         """Index of the seat left of the button: it acts first once the blinds no longer decide."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,7 @@ from tabled.shell.judge_cases import judge_case, ruling_json
 from tabled.shell.judge_check import differences, other_reading
 from tabled.shell.judge_hands import hand_differences, judge_hand
 from tabled.shell.profiles import load
+from tests.rules import test_bugs
 from tests.rules.shared import ROOT, find, records
 
 CASE = {
@@ -183,8 +185,6 @@ def test_all_shared_cases_by_the_command():
 
 def test_cases_cite_what_they_should():
     """Every paragraph number of an expected citation stands in ours."""
-    import re
-
     missing = []
     for case in records("rules/cases.jsonl"):
         law = load(case["profile"])
@@ -205,8 +205,6 @@ def test_shared_hand(index):
 
 
 def test_every_row_of_the_bug_list_has_its_test():
-    from tests.rules import test_bugs
-
     mine = {part for name in dir(test_bugs) if name.startswith("test_") for part in name.split("_")}
     rows = {row["id"].lower() for row in records("rules/betting-bugs.jsonl")}
     assert not rows - mine
