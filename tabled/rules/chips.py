@@ -37,8 +37,6 @@ def _string(spot: Spot) -> Reading | None:
 
 def _one_motion(spot: Spot, chips: tuple[int, ...], topics: tuple[str, ...]) -> Reading:
     total = spot.lying + sum(chips)
-    if spot.hand.owes_bring_in:
-        return _bring_in(spot, total, topics)
     if spot.owes and spot.gesture.forced_change:
         return _forced_change(spot, total)
     if spot.owes:
@@ -148,14 +146,3 @@ def _forced_change(spot: Spot, total: int) -> Reading:
         topics=("prior_cover",),
         candidates=tuple(candidates),
     )
-
-
-def _bring_in(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:
-    """The low card: its chips are the bring-in, or a completion if they reach half way to one."""
-    forced = spot.hand.table.bring_in
-    whole = spot.low
-    if total >= whole or 2 * (total - forced) >= whole - forced:
-        return Reading(
-            kind="raise", to=min(whole, spot.mine), reason=Reason("complete"), topics=("bring_in", "completion")
-        )
-    return Reading(kind="bring_in", reason=Reason("bring_in"), topics=(*topics, "bring_in"))

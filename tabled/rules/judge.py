@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tabled.model.acts import AnyAct, Say
 from tabled.model.ruling import Reason
+from tabled.rules.bringin import read_bring_in
 from tabled.rules.chips import read_chips
 from tabled.rules.gesture import Gesture, read
 from tabled.rules.hand import Hand
@@ -59,6 +60,8 @@ def interpret(spot: Spot) -> Reading:
         return _decided(spot)
     words, late = _in_time(spot)
     say = binding(words)
+    if spot.hand.owes_bring_in:
+        return read_bring_in(spot, say)
     if say is not None and not (say.word == "other" and gesture.motions):
         rests_on: tuple[str, ...] = ()
         if say.order == "simultaneous" and gesture.motions:

@@ -37,7 +37,7 @@ def deal(
 
 
 def play(hand: Hand, *acts: str) -> Hand:
-    """Apply acts: ``"3 raise 16"``, ``"4 call"``, ``"1 check"``, ``"2 fold"``, ``"1 bring-in"``, ``"1 complete"``, ``"street"``."""
+    """Apply acts: ``"3 raise 16"``, ``"4 call"``, ``"1 check"``, ``"2 fold"``, ``"1 bring-in"``, ``"street"``, …"""
     for text in acts:
         if text.startswith("street"):
             hand.deal_next_street(*text.split()[1:])

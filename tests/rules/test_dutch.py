@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import locked, open_to, profile, rule, situation
+from tabled.rules.judge import judge
+from tabled.shell.profiles import load
+from tests.rules.deal import deal
+from tests.rules.table import act, locked, open_to, profile, rule, short, situation
 
 FIXED = {"structure": "fixed-limit", "limits": {"small_bet": 40, "big_bet": 80, "raises_cap": 3}, "blinds": (20, 40)}
 
@@ -207,3 +210,41 @@ def test_nl_cap_counts_an_all_in_of_half_a_raise_and_no_less():
 
     assert rule("dutch-half-bet", where(100), "C push 100", "D did call 100").raises_used == 2
     assert rule("dutch-half-bet", where(99), "C push 99", "D did call 99").raises_used == 1
+
+
+def low_card(*acts: str, stack: int = 1000):
+    """The seat that owes the bring-in of 10 in a 40 round acts."""
+    hand = deal(
+        [1005, stack + 5, 1005], (), "dutch-half-bet", antes=5, game="7stud", structure="fixed-limit", opener="2",
+        limits={"small_bet": 40, "big_bet": 80, "bring_in": 10},
+    )  # fmt: skip
+    return judge(hand, load("dutch-half-bet"), [act(t) for t in acts])
+
+
+@pytest.mark.parametrize(
+    ("acts", "ruled"),
+    [
+        (("2 put 5 5",), ("bring_in", 10, 0, 0)),
+        (("2 put 5",), ("bring_in", 10, 5, 0)),
+        (("2 put 100",), ("complete", 40, 0, 60)),
+        (("2 put 10 10",), ("bring_in", 10, 0, 10)),
+        (("2 put 10 10 5",), ("complete", 40, 15, 0)),  # 15 of 30
+        (("2 say call",), ("bring_in", 10, 10, 0)),
+        (("2 tap",), ("bring_in", 10, 10, 0)),
+        (("2 say number 10",), ("bring_in", 10, 10, 0)),
+        (("2 say complete",), ("complete", 40, 40, 0)),
+        (("2 say raise", "2 put 25 25"), ("complete", 40, 0, 10)),
+        (("2 say all-in",), ("complete", 40, 40, 0)),
+    ],
+)
+def test_nl_bring_in_what_the_low_card_may_do(acts, ruled):
+    assert short(low_card(*acts).ruling) == ruled
+
+
+def test_nl_bring_in_cannot_be_folded_and_may_be_short():
+    r = low_card("2 cards").ruling
+    assert (r.action, r.reason.code, r.reason.params["amount"]) == ("pending", "bring_in_due", 10)
+    judged = low_card("2 put 5", stack=5)
+    assert (judged.ruling.action, judged.ruling.to) == ("all_in", 5)
+    assert judged.after.faced("3").to_call == 10
+    assert short(low_card("2 say complete", stack=30).ruling) == ("all_in", 30, 30, 0)

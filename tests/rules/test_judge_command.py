@@ -89,10 +89,8 @@ def test_one_json_line_for_a_hand(tmp_path):
 def test_nothing_of_a_case_but_its_facts_is_looked_at():
     plain = {k: v for k, v in CASE.items() if k in ("structure", "setup", "events")}
     law = load("swedish")
-    assert (
-        ruling_json(judge_case(plain, law).ruling, law)
-        == ruling_json(judge_case({**CASE, "id": "SE-999", "tags": ["x"], "expected": {"action": "fold"}}, law).ruling, law)
-    )  # fmt: skip
+    other = {**CASE, "id": "SE-999", "tags": ["x"], "expected": {"action": "fold"}}
+    assert judge_case(plain, law).ruling == judge_case(other, law).ruling
     bare = {k: v for k, v in HAND.items() if k not in ("expected", "street_pots")}
     assert judge_hand(bare, law) == judge_hand(HAND, law)
 
