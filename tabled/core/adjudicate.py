@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tabled.core.draft import Draft
-from tabled.core.state import OpenQuestion, Standing
+from tabled.core.state import MAX_RULED, OpenQuestion, Ruled, Standing
 from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
 from tabled.fusion.presence import confidence
 from tabled.fusion.settings import MS
@@ -189,7 +189,7 @@ def _finish(draft: Draft, attempt: Attempt, judged: Judgement) -> bool:
         return False
     position = _issue(draft, attempt, judged.ruling, "final")
     if judged.after is not None:
-        close_act(draft, attempt, judged)
+        close_act(draft, attempt, judged, position)
         return True
     if judged.ruling.action == "call_or_fold" or _released(judged.ruling):
         _void(draft, attempt, judged.ruling)
@@ -217,10 +217,12 @@ def _void(draft: Draft, attempt: Attempt, ruling: Ruling) -> None:
     _forget_attempt(draft, attempt.seat)
 
 
-def close_act(draft: Draft, attempt: Attempt, judged: Judgement) -> None:
+def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) -> None:
     """The act is ruled: its chips belong to the line, what is owed or due back is remembered, the hand moves on."""
     state = draft.state
     ruling = judged.ruling
+    assert state.hand is not None
+    state.ruled = (*state.ruled, Ruled(position, attempt, state.hand))[-MAX_RULED:]
     line = draft.line(attempt.seat)
     settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
     line = replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back)
@@ -241,6 +243,7 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
     state.act += 1
     state.standing = None
     state.answers = {}
+    state.corrects = None
     draft.clear(f"turn:{seat}")
 
 
@@ -263,6 +266,7 @@ def _publish(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status, *, 
             status=status,
             ruling=ruling,
             replaces=replaces,
+            corrects=state.corrects,
             question=state.question.position if state.question else None,
             touched_from_ns=first[0],
             touched_to_ns=first[1],

@@ -128,7 +128,8 @@ def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
         return
     sighting = area.tags[uid]
     arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos)
-    state.attempts = {**state.attempts, seat: replace(attempt, arrivals=(*attempt.arrivals, arrival))}
+    attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)
+    state.attempts = {**state.attempts, seat: attempt}
 
 
 def _confirm(draft: Draft, seat: str, area: Area, confirmed: int) -> None:
@@ -150,7 +151,7 @@ def _left(draft: Draft, seat: str, uid: str) -> None:
     attempt = state.attempts.get(seat)
     if attempt is not None and any(a.uid == uid for a in attempt.arrivals):
         arrival = next(a for a in attempt.arrivals if a.uid == uid)
-        if arrival.certain:
+        if arrival.certain and not attempt.held:
             _set_taken(draft, seat, uid, True)
         else:
             rest = tuple(a for a in attempt.arrivals if a.uid != uid)

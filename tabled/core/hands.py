@@ -33,6 +33,8 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state.standing = None
     state.answers = {}
     state.flagged = {}
+    state.ruled = ()
+    state.corrects = None
     state.floor_waiting = None
     state.phase = "posting"
     draft.emit(HandStarted(hand_id=setup.hand_id, view=hand.view(), started_ns=state.now_ns))
@@ -113,6 +115,7 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
     state.hand = hand
+    state.ruled = ()
     if hand.over:
         _end(draft, hand)
         return False
@@ -156,6 +159,8 @@ def abandon(draft: Draft) -> None:
     state.standing = None
     state.answers = {}
     state.floor_waiting = None
+    state.ruled = ()
+    state.corrects = None
     for subject in sorted(state.faults):
         if not subject.startswith(("device:", "unknown_tag:")):
             draft.clear(subject)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from tabled.core import hands
+from tabled.core import corrections, hands
 from tabled.core.adjudicate import answer
 from tabled.core.draft import Draft
-from tabled.core.state import TableState
-from tabled.model.outcome import AbandonHand, Answer, AnyOperatorAct, NextStreet, StartHand
+from tabled.core.state import NotNow, TableState
+from tabled.model.outcome import AbandonHand, Answer, AnyOperatorAct, NextStreet, Overrule, StartHand, Undo
 from tabled.model.ruling import Reason
 from tabled.rules.hand import SetupError, check_setup
-
-
-class NotNow(ValueError):
-    """The order makes no sense as the table stands; the message says what to do instead."""
 
 
 def verify(state: TableState, act: AnyOperatorAct) -> None:
@@ -36,6 +32,10 @@ def verify(state: TableState, act: AnyOperatorAct) -> None:
     elif isinstance(act, NextStreet):
         if state.phase != "sweeping":
             raise NotNow("the street is not over: finish the betting first")
+    elif isinstance(act, Undo):
+        corrections.verify_undo(state)
+    elif isinstance(act, Overrule):
+        corrections.verify_overrule(state, act)
     elif isinstance(act, AbandonHand) and (state.hand is None or state.phase == "over"):
         raise NotNow("no hand is being played")
 
@@ -53,6 +53,10 @@ def obey(draft: Draft, act: AnyOperatorAct) -> None:
         answer(draft, act.key, act.who or "display")
     elif isinstance(act, NextStreet):
         hands.close_street(draft, by_order=True)
+    elif isinstance(act, Undo):
+        corrections.undo(draft)
+    elif isinstance(act, Overrule):
+        corrections.overrule(draft, act)
     elif isinstance(act, AbandonHand):
         hands.abandon(draft)
 
@@ -69,7 +73,15 @@ def on_key(draft: Draft, key: str) -> bool:
     if key == "floor":
         draft.alert("floor", "warning", Reason("floor_called"))
         return True
-    if key in ("new_hand", "undo"):
+    if key == "undo":
+        try:
+            corrections.verify_undo(state)
+        except NotNow as problem:
+            draft.alert("panel", "info", Reason("order_refused", {"why": str(problem)}))
+        else:
+            corrections.undo(draft)
+        return True
+    if key == "new_hand":
         draft.alert("panel", "info", Reason("key_not_yet", {"key": key}))
         return True
     return False

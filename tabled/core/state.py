@@ -6,13 +6,12 @@ The betting engine inside is treated the same way (copied before it moves).
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from tabled.core.entries import TableConfig
 from tabled.fusion.motion import Attempt, DoubtKind
 from tabled.fusion.presence import Area
+from tabled.model.hand import SeatView
 from tabled.model.outcome import Phase, SeatLine, TableView
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.hand import Hand
@@ -20,7 +19,15 @@ from tabled.rules.profile import Profile
 
 MAX_PRESSES_REMEMBERED = 512
 """A panel holds far fewer unacknowledged presses; older repeats than this cannot come."""
+MAX_REQUESTS_REMEMBERED = 256
+"""Orders whose repeat is no second order; a client that repeats an older one is told that it no longer fits."""
 RECENT_RULINGS = 16
+MAX_RULED = 128
+"""Acts of one street that can be taken back; a street of ten seats has far fewer."""
+
+
+class NotNow(ValueError):
+    """An order makes no sense as the table stands; the message says what to do instead."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -51,6 +58,14 @@ class Standing(msgspec.Struct, frozen=True):
     position: int
     ruling: Ruling
     seat: str
+
+
+class Ruled(msgspec.Struct, frozen=True):
+    """A final ruling of this street, with all that is needed to take it back.  ``hand`` is as it was before."""
+
+    position: int
+    attempt: Attempt
+    hand: Hand
 
 
 class OpenQuestion(msgspec.Struct, frozen=True):
@@ -87,8 +102,13 @@ class TableState(msgspec.Struct, kw_only=True):
     """Seats that acted out of turn, and the bet that they answered."""
     faults: dict[str, Reason] = {}
     presses: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
     recent: tuple[int, ...] = ()
     floor_waiting: int | None = None
+    ruled: tuple[Ruled, ...] = ()
+    """Final rulings of this street that moved the hand, oldest first."""
+    corrects: int | None = None
+    """Position of the ruling that the next one on this act corrects."""
 
 
 def view(state: TableState) -> TableView:
@@ -97,11 +117,7 @@ def view(state: TableState) -> TableView:
     seats: tuple[SeatLine, ...] = ()
     if hand is not None:
         picture = hand.view()
-        # A lock is news only for a seat that still has a bet to answer.
-        seats = tuple(
-            SeatLine(s.seat, s.bet, s.status, s.may_raise or s.status != "in" or s.bet >= picture.bet_to)
-            for s in picture.seats
-        )
+        seats = tuple(SeatLine(s.seat, s.bet, s.status, not _locked(hand, s)) for s in picture.seats)
     betting = hand is not None and state.phase == "betting"
     return TableView(
         epoch=state.epoch,
@@ -121,4 +137,9 @@ def view(state: TableState) -> TableView:
     )
 
 
-Key = Literal["key_a", "key_b"]
+def _locked(hand: Hand, seat: SeatView) -> bool:
+    """A lock is news only for a seat that has a bet to answer, and it is about the right to raise alone: whether
+    the stack would reach for one is nobody's business."""
+    if seat.status != "in" or seat.bet >= hand.bet_to:
+        return False
+    return hand.capped() or not hand.reopened(hand.table.index[seat.seat])

@@ -22,9 +22,9 @@ from tabled.core import chips, hands, operator
 from tabled.core.adjudicate import adjudicate, answer, deadline_ns, out_of_turn
 from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Ordered, Seen, Started
-from tabled.core.state import MAX_PRESSES_REMEMBERED, TableState
+from tabled.core.state import MAX_PRESSES_REMEMBERED, MAX_REQUESTS_REMEMBERED, TableState
 from tabled.fusion.motion import MAX_WORDS, Attempt, spoken
-from tabled.model.outcome import AnyOutcome
+from tabled.model.outcome import AnyOperatorAct, AnyOutcome
 from tabled.model.ruling import Reason
 
 MAX_ADVANCES = 64
@@ -42,7 +42,7 @@ def step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState,
     elif isinstance(entry, Seen):
         _see(draft, entry)
     elif isinstance(entry, Ordered):
-        operator.obey(draft, entry.act)
+        _order(draft, entry.act)
     _advance(draft)
     work.position = position + len(draft.outcomes)
     return work, tuple(draft.outcomes)
@@ -75,6 +75,15 @@ def _start(draft: Draft, entry: Started) -> None:
     state.epoch = entry.epoch
     state.config = entry.config
     state.profile = entry.config.profile
+
+
+def _order(draft: Draft, act: AnyOperatorAct) -> None:
+    """An operator's order, once: a client that saw no answer may send it again, also after a crash of ours."""
+    state = draft.state
+    if act.request in state.requests:
+        return
+    state.requests = (*state.requests, act.request)[-MAX_REQUESTS_REMEMBERED:]
+    operator.obey(draft, act)
 
 
 def _see(draft: Draft, entry: Seen) -> None:
@@ -117,9 +126,12 @@ def _press(draft: Draft, press: Press) -> None:
         return
     attempt = state.attempts.get(seat, Attempt(seat))
     if press.key == "hand_withdraws":
-        attempt = replace(attempt, closed=True)
+        attempt = replace(attempt, closed=True, held=False)
     elif word is not None and len(attempt.words) < MAX_WORDS:
-        attempt = replace(attempt, words=(*attempt.words, word))
+        if attempt.held:
+            # After an undo the dealer keys what was really said: it came before the chips that lie there.
+            word = replace(word, said_first=True)
+        attempt = replace(attempt, words=(*attempt.words, word), held=False)
     else:
         draft.alert("panel", "info", Reason("key_without_turn", {"key": press.key}))
         return
@@ -163,6 +175,8 @@ def _advance_betting(draft: Draft) -> bool:
         return True
     to_act = state.hand.to_act
     attempt = state.attempts.get(to_act or "")
+    if attempt is not None and attempt.held:
+        return False
     if attempt is not None and not attempt.empty:
         return adjudicate(draft, attempt)
     if attempt is not None and state.standing is not None:
@@ -172,6 +186,6 @@ def _advance_betting(draft: Draft) -> bool:
     for seat in sorted(state.attempts):
         waiting = state.attempts[seat]
         deadline = deadline_ns(draft, waiting)
-        if seat != to_act and deadline is not None and state.now_ns >= deadline:
+        if seat != to_act and not waiting.held and deadline is not None and state.now_ns >= deadline:
             out_of_turn(draft, waiting)
     return False

@@ -55,12 +55,16 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """All evidence of one seat's act so far.  ``closed`` when the hand is known to have left."""
+    """All evidence of one seat's act so far.  ``closed`` when the hand is known to have left.
+
+    ``held`` after an undo: the chips lie there, but they mean nothing until the seat moves or speaks again.
+    """
 
     seat: str
     arrivals: tuple[Arrival, ...] = ()
     words: tuple[Spoken, ...] = ()
     closed: bool = False
+    held: bool = False
 
     @property
     def empty(self) -> bool:

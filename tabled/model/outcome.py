@@ -177,4 +177,20 @@ class AbandonHand(OperatorAct, frozen=True, tag="abandon_hand", kw_only=True):
     """A misdeal: the hand is void."""
 
 
-AnyOperatorAct = StartHand | Answer | NextStreet | AbandonHand
+class Undo(OperatorAct, frozen=True, tag="undo", kw_only=True):
+    """The newest final ruling of this street was wrong: back to before it, its chips still before the seat."""
+
+
+class Overrule(OperatorAct, frozen=True, tag="overrule", kw_only=True):
+    """The floor decides: the act ruled at journal position ``ruling`` is ``action``, to the total ``to``.
+
+    Only for the newest final ruling of the street, or for one that waits for the floor.  ``reason`` is kept.
+    """
+
+    ruling: int
+    action: Literal["fold", "check", "call", "bet", "raise", "complete", "all_in"]
+    to: int | None = None
+    reason: str = ""
+
+
+AnyOperatorAct = StartHand | Answer | NextStreet | AbandonHand | Undo | Overrule

@@ -20,7 +20,7 @@ from firmware_bridge.supervisor import Bridge, DeviceConfig, PortProblem
 from firmware_bridge.wire import AnyObservation, BootId, DeviceId, Press, TimeSpan
 from tabled.core import operator
 from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, Ticked
-from tabled.core.state import TableState, view
+from tabled.core.state import NotNow, TableState, view
 from tabled.core.table import next_wake_ns
 from tabled.journal import Journal, JournalUnwritable
 from tabled.model.outcome import AlertRaised, AnyOperatorAct, TableView
@@ -160,9 +160,12 @@ class Daemon:
         self._put(Seen(at_ns=monotonic_ns(), observation=observation))
 
     def _on_command(self, act: AnyOperatorAct) -> None:
+        if act.request in self._engine.state.requests:
+            self._outlet.ack(act.request, True, "done already", None)
+            return
         try:
             operator.verify(self._engine.state, act)
-        except operator.NotNow as problem:
+        except NotNow as problem:
             self._outlet.ack(act.request, False, str(problem))
             return
         if len(self._orders) >= MAX_ORDERS:
