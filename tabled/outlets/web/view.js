@@ -113,15 +113,14 @@ function phase(m, w) {
 function drawRing(m, w, lang) {
   const s = m.state;
   const box = $("ring");
-  const locks = new Set((m.ruling?.data.ruling?.may_not_raise ?? []).map((x) => x.seat));
-  fill(box, JSON.stringify([s, [...locks], lang]), () => {
+  fill(box, JSON.stringify([s, lang]), () => {
     if (!s) return [];
     const felt = el("div", "felt");
     const parts = [felt, middle(s, w), at(el("div", "dealer", w.dealer), 50, 94)];
     s.seats.forEach((seat, n) => {
       const angle = ((n + 1) / (s.seats.length + 1)) * 2 * Math.PI; // clockwise from the dealer, who looks from below
       const place = (r) => [50 - Math.sin(angle) * r * 0.96, 50 + Math.cos(angle) * r];
-      const box = seatBox(seat, s, locks, w);
+      const box = seatBox(seat, s, w);
       box.classList.toggle("far", Math.cos(angle) < -0.3); // its label goes outward, clear of the bet
       parts.push(at(box, ...place(42)));
       if (seat.bet > 0) parts.push(at(el("div", "bet", String(seat.bet)), ...place(24)));
@@ -142,7 +141,7 @@ function middle(s, w) {
   return at(el("div", "middle", el("b", "", street), bet && el("span", "", bet)), 50, 50);
 }
 
-function seatBox(seat, s, locks, w) {
+function seatBox(seat, s, w) {
   const next = seat.seat === s.to_act;
   const out = seat.status === "folded" || seat.status === "empty";
   const box = el("div", `seat ${seat.status}${next ? " next" : ""}`, el("b", "", seat.seat));
@@ -154,7 +153,7 @@ function seatBox(seat, s, locks, w) {
   if (next) tell(w.next);
   if (seat.status === "folded") tell(w.fold);
   if (seat.status === "all_in") tell(w.allIn);
-  if (!out && (!seat.may_raise || locks.has(seat.seat)) && seat.status === "in") {
+  if (!out && !seat.may_raise && seat.status === "in") {
     const lock = el("i", "lock", icon("lock"));
     lock.title = w.noRaise(seat.seat);
     box.append(lock);
@@ -209,7 +208,8 @@ function cardOf(r, said, w, lang) {
   if (ruling.default_to != null) parts.push(el("p", "floor-may", w.untilFloor(ruling.default_to)));
   if (ruling.next_seat) parts.push(nextLine(ruling, w));
   else if (ruling.round_over) parts.push(el("p", "next-line", w.roundOver));
-  (ruling.may_not_raise ?? []).forEach((lock, n) => {
+  const locked = ruling.round_over ? [] : (ruling.may_not_raise ?? []); // nobody asks when nobody is to act
+  locked.forEach((lock, n) => {
     const reason = texts?.locks?.[n]?.[lang];
     parts.push(el("p", "lock-line", icon("lock"), el("span", "", el("b", "", w.noRaise(lock.seat)), reason && ` ${reason}`)));
   });
