@@ -60,7 +60,11 @@ class BrokerEvent(msgspec.Struct, frozen=True):
 
 
 class Broker(Protocol):
-    """A broker as the daemon uses it.  ``host`` and ``port`` speak MQTT, ``ws_url`` the same over WebSockets."""
+    """A broker as the daemon uses it.
+
+    ``kind`` says which; ``host`` and ``port`` speak MQTT, ``ws_url`` the same over WebSockets.  ``start`` returns when
+    it accepts connections, ``stop`` when it is gone.
+    """
 
     @property
     def kind(self) -> Kind: ...

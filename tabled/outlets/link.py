@@ -144,7 +144,7 @@ class Link:
         url = self.config.broker
         properties = None
         if self.protocol == "5":
-            properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+            properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]  # paho leaves it untyped
             properties.MaximumPacketSize = MAX_COMMAND * 2
             properties.ReceiveMaximum = 16
         try:
@@ -189,7 +189,7 @@ class Link:
         """Send with QoS 1; the message id, or None when the connection is gone (`Lost` is then noted)."""
         properties = None
         if self.protocol == "5":
-            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]  # paho leaves it untyped
             properties.ContentType = "application/json"
         info = self._client.publish(self.config.origin.topic(leaf), payload, 1, retain, properties)
         if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:

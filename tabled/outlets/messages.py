@@ -48,7 +48,7 @@ class Wording(msgspec.Struct, frozen=True):
 
 
 class HealthSource(Protocol):
-    """What a health message needs to know of the outlet."""
+    """What a health message needs to know of the outlet: whether it is ``connected``, and its ``problem`` if not."""
 
     @property
     def connected(self) -> bool: ...

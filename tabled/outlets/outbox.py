@@ -35,7 +35,10 @@ _LOOK_BACK = (256, 2_048, 16_384)
 
 
 class Sendable(Protocol):
-    """A message of the outbox: `Outgoing`, or the store's own row with the same three fields."""
+    """A message of the outbox: `Outgoing`, or the store's own row with the same three fields.
+
+    ``position`` in the journal, ``leaf`` under the table's prefix, ``payload`` in bytes.
+    """
 
     @property
     def position(self) -> int: ...

@@ -43,7 +43,7 @@ def ask(reader: FeigReader, request: bytes, now: int = 0) -> bytes:
 
 def reader_over(*uids: str, **how: object) -> FeigReader:
     field = {1: list(uids)}
-    reader = FeigReader(lambda a: field.get(a, []), **how)  # type: ignore[arg-type]
+    reader = FeigReader(lambda a: field.get(a, []), **how)
     assert ask(reader, SELECT_1).hex() == feig("00 dd 00").hex()
     return reader
 

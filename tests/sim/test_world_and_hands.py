@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hw_sim.generate import Ledger, generate_hand, generate_hands
-from hw_sim.hands import Hand, HandFormatError, chips_needed, load_hands, parse_hand
+from hw_sim.hands import Event, Expected, Hand, HandFormatError, chips_needed, load_hands, parse_hand
 from hw_sim.world import POT, TRAY, NoSuchChipsError, Spot, World, make_chips, total
 
 SHARED = Path(os.environ.get("TABLED_SHARED", Path(__file__).parents[3] / "shared"))
@@ -96,12 +96,12 @@ def test_all_shared_hands_load_and_their_setups_add_up():
     assert len(hands) >= 40
     for h in hands:
         setup = h.setup()
-        seats = {s["seat"]: s for s in setup["seats"]}  # type: ignore[attr-defined]
+        seats = {s["seat"]: s for s in setup["seats"]}
         assert [seats[str(n)]["stack"] for n in range(1, h.players + 1)] == h.stacks
         assert all(s["ante"] + s["blind"] <= s["stack"] for s in seats.values())
         if h.players == 2 and any(h.blinds):
             first = next(e.seat for e in h.expected)
-            assert setup["seats"][0]["seat"] == str(first) == setup["button"]  # type: ignore[index]
+            assert setup["seats"][0]["seat"] == str(first) == setup["button"]
 
 
 def spoilt(**changes: object) -> str:
@@ -145,84 +145,114 @@ def test_a_missing_file_and_an_unknown_name_are_said(tmp_path):
 # -- generated hands ------------------------------------------------------------------------------
 
 
-def reckon(hand: Hand) -> None:
-    """Go through a hand's events with nothing but sums, and hold every expected number against them."""
-    n = hand.players
-    stack, street_in, pot = list(hand.stacks), [0] * n, 0
-    out: set[int] = set()
-    big = max(hand.blinds)
-    highest, step = big, big
-    since: list[int | None] = [None] * n  # highest bet at a seat's last voluntary act on this street
-    rows = {e.event: e for e in hand.expected}
-    pots, street, boards = [], 0, 0
-    for e in hand.events:
+class Reckoning:
+    """A hand's events gone through with nothing but sums, every expected number held against them."""
+
+    def __init__(self, hand: Hand) -> None:
+        self.hand, self.n = hand, hand.players
+        self.stack, self.street_in, self.pot = list(hand.stacks), [0] * hand.players, 0
+        self.out: set[int] = set()
+        self.highest = self.step = max(hand.blinds)
+        # highest bet at a seat's last voluntary act on this street
+        self.since: list[int | None] = [None] * hand.players
+        self.pots: list[int] = []
+
+    def go(self) -> None:
+        rows = {e.event: e for e in self.hand.expected}
+        for e in self.hand.events:
+            want = rows.pop(e.i, None)
+            if e.kind == "post":
+                self.post(e)
+            if want is not None:
+                self.act(e, want)
+            if e.kind == "return":
+                self.give_back(e)
+            if e.kind == "collect":
+                self.collect(e)
+        assert not rows
+        self.ended()
+
+    def post(self, e: Event) -> None:
+        self.stack[e.seat - 1] -= total(e.chips)
+        if e.what == "ante":
+            self.pot += total(e.chips)
+        else:
+            self.street_in[e.seat - 1] += total(e.chips)
+
+    def act(self, e: Event, want: Expected) -> None:
         i = e.seat - 1
-        paid = total(e.chips)
-        want = rows.pop(e.i, None)
-        before = (pot + sum(street_in), highest)
-        if e.kind == "post":
-            stack[i] -= paid
-            if e.what == "ante":
-                pot += paid
-            else:
-                street_in[i] += paid
-        if want is not None:
-            owes = highest - street_in[i]
-            answer = any(stack[j] + street_in[j] > highest for j in range(n) if j != i and j not in out)
-            fresh = since[i] is None or highest - since[i] >= step
-            opened = stack[i] > owes and answer and fresh
-            assert (want.seat, want.street, want.pot_before) == (e.seat, street, before[0])
-            assert want.to_call == min(owes, stack[i])
-            assert want.raise_open == opened
-            assert want.min_to == (highest + step if opened else None)
-            assert want.max_to == (stack[i] + street_in[i] if opened else None)
-            if e.kind == "push":
-                new = street_in[i] + paid - want.change
-                stack[i] -= paid - want.change
-                assert (want.to, want.add) == (new, paid - want.change)
-                assert want.verb == ("call" if new <= highest else "raise" if highest else "bet")
-                if want.change:
-                    assert want.verb == "call"
-                    assert sum(e.chips.values()) == 1 or want.why == "every-chip-needed"
-                if new > highest:
-                    assert opened
-                    assert new - highest >= step or stack[i] == 0
-                    assert hand.events[e.i - 1].kind == "declare" or sum(e.chips.values()) > 1 or not highest
-                    step, highest = max(step, new - highest), new
-                else:
-                    assert new == highest or stack[i] == 0
-                street_in[i] = new
-            else:
-                assert want.verb == ("fold" if e.gesture == "cards-forward" else "check")
-                assert want.verb == "fold" or owes <= 0
-                assert (want.to, want.add) == (street_in[i], 0)
-                out |= {i} if want.verb == "fold" else set()
-            since[i] = highest
-            assert want.all_in == (want.verb not in ("fold", "check") and stack[i] == 0)
-        if e.kind == "return":
-            street_in[i] -= paid
-            stack[i] += paid
-            assert paid == e.amount
-            assert street_in[i] == max(street_in)
-            assert street_in.count(street_in[i]) > 1 or sum(street_in) == street_in[i]
-        if e.kind == "collect":
-            pot += sum(street_in)
-            assert e.pot == pot
-            # All who are still in have paid the same, or all they had.
-            level = max(street_in[j] for j in range(n) if j not in out)
-            assert all(street_in[j] == level or stack[j] == 0 for j in range(n) if j not in out)
-            pots.append(pot)
-            street_in, highest, step, since = [0] * n, 0, big, [None] * n
-            street += 1
-        boards += e.kind == "board"
-    assert not rows
-    assert hand.street_pots[: len(pots)] == pots
-    assert set(hand.street_pots[len(pots) :]) <= {pots[-1]}
-    assert hand.before_award_stacks == stack
-    assert sum(stack) + pot == sum(hand.stacks)
-    showdown = any(e.kind == "show" for e in hand.events)
-    assert showdown == (len(out) < n - 1)
-    assert not showdown or boards == 3 or hand.variant != "NT"
+        owes = self.highest - self.street_in[i]
+        others = (j for j in range(self.n) if j != i and j not in self.out)
+        answer = any(self.stack[j] + self.street_in[j] > self.highest for j in others)
+        since = self.since[i]
+        opened = self.stack[i] > owes and answer and (since is None or self.highest - since >= self.step)
+        assert (want.seat, want.street) == (e.seat, len(self.pots))
+        assert want.pot_before == self.pot + sum(self.street_in)
+        assert want.to_call == min(owes, self.stack[i])
+        assert want.raise_open == opened
+        assert want.min_to == (self.highest + self.step if opened else None)
+        assert want.max_to == (self.stack[i] + self.street_in[i] if opened else None)
+        if e.kind == "push":
+            self.push(e, want, opened)
+        else:
+            assert want.verb == ("fold" if e.gesture == "cards-forward" else "check")
+            assert want.verb == "fold" or owes <= 0
+            assert (want.to, want.add) == (self.street_in[i], 0)
+            self.out |= {i} if want.verb == "fold" else set()
+        self.since[i] = self.highest
+        assert want.all_in == (want.verb not in ("fold", "check") and self.stack[i] == 0)
+
+    def push(self, e: Event, want: Expected, opened: bool) -> None:
+        i = e.seat - 1
+        paid = total(e.chips) - want.change
+        new = self.street_in[i] + paid
+        self.stack[i] -= paid
+        assert (want.to, want.add) == (new, paid)
+        assert want.verb == ("call" if new <= self.highest else "raise" if self.highest else "bet")
+        if want.change:
+            assert want.verb == "call"
+            assert sum(e.chips.values()) == 1 or want.why == "every-chip-needed"
+        if new > self.highest:
+            assert opened
+            assert new - self.highest >= self.step or self.stack[i] == 0
+            assert self.hand.events[e.i - 1].kind == "declare" or sum(e.chips.values()) > 1 or not self.highest
+            self.step, self.highest = max(self.step, new - self.highest), new
+        else:
+            assert new == self.highest or self.stack[i] == 0
+        self.street_in[i] = new
+
+    def give_back(self, e: Event) -> None:
+        i, paid = e.seat - 1, total(e.chips)
+        self.street_in[i] -= paid
+        self.stack[i] += paid
+        assert paid == e.amount
+        assert self.street_in[i] == max(self.street_in)
+        assert self.street_in.count(self.street_in[i]) > 1 or sum(self.street_in) == self.street_in[i]
+
+    def collect(self, e: Event) -> None:
+        self.pot += sum(self.street_in)
+        assert e.pot == self.pot
+        # All who are still in have paid the same, or all they had.
+        live = [j for j in range(self.n) if j not in self.out]
+        level = max(self.street_in[j] for j in live)
+        assert all(self.street_in[j] == level or self.stack[j] == 0 for j in live)
+        self.pots.append(self.pot)
+        self.street_in, self.since = [0] * self.n, [None] * self.n
+        self.highest, self.step = 0, max(self.hand.blinds)
+
+    def ended(self) -> None:
+        hand, pots = self.hand, self.pots
+        assert hand.street_pots[: len(pots)] == pots
+        assert set(hand.street_pots[len(pots) :]) <= {pots[-1]}
+        assert hand.before_award_stacks == self.stack
+        assert sum(self.stack) + self.pot == sum(hand.stacks)
+        showdown = any(e.kind == "show" for e in hand.events)
+        assert showdown == (len(self.out) < self.n - 1)
+        assert not showdown or sum(e.kind == "board" for e in hand.events) == 3 or hand.variant != "NT"
+
+
+def reckon(hand: Hand) -> None:
+    Reckoning(hand).go()
 
 
 def test_generated_hands_are_legal_and_their_numbers_right():

@@ -9,7 +9,8 @@ from tests.tidy.findings import INTEGERS_ONLY, PRODUCTION, PURE, Finding, Source
 
 MAX_FUNCTION_LINES = 70
 
-_CLOCKS = {"time", "datetime"}
+_CLOCKS = {"time"}
+_ASKS_TIME = {"now", "utcnow", "today"}
 _PURE_STDLIB = {
     "__future__", "abc", "binascii", "bisect", "collections", "copy", "dataclasses", "difflib",
     "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "math", "operator",
@@ -43,11 +44,15 @@ def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def clock(source: Source) -> Iterator[Finding]:
-    """Only the shell knows what time it is."""
-    if inside(source.path, ("tabled",)) and not inside(source.path, ("tabled/shell",)):
-        for line, name in _imports(source.tree):
-            if name in _CLOCKS:
-                yield Finding(source.path, line, f"{name} belongs to tabled/shell: take the time as an argument")
+    """Only the shell knows what time it is.  Outside the pure rooms datetime may format a time, not ask for one."""
+    if not inside(source.path, ("tabled",)) or inside(source.path, ("tabled/shell",)):
+        return
+    for line, name in _imports(source.tree):
+        if name in _CLOCKS:
+            yield Finding(source.path, line, f"{name} belongs to tabled/shell: take the time as an argument")
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and node.attr in _ASKS_TIME:
+            yield Finding(source.path, node.lineno, f".{node.attr} asks what time it is: take the time as an argument")
 
 
 def purity(source: Source) -> Iterator[Finding]:

@@ -109,8 +109,10 @@ def test_function_length() -> None:
 
 
 def test_clock() -> None:
-    bad = "import time\nfrom datetime import UTC\ndef f():\n    import time as t\nimport timeit\n"
-    assert _lines(code_checks.clock, bad, "tabled/outlets/x.py") == [1, 2, 4]
+    bad = (
+        "import time\nfrom datetime import UTC\ndef f():\n    import time as t\nimport timeit\nd = datetime.now(UTC)\n"
+    )
+    assert _lines(code_checks.clock, bad, "tabled/outlets/x.py") == [1, 4, 6]
     assert _lines(code_checks.clock, bad, "tabled/shell/clock.py") == []
     assert _lines(code_checks.clock, bad, "firmware_bridge/ports/x.py") == []
 

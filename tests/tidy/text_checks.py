@@ -11,7 +11,9 @@ MAX_LINES = 500
 TOP_LEVEL = {"tabled", "firmware_bridge", "calibration", "hw_sim", "tests", ".ci"}
 """The rooms of the house: their names are fixed."""
 
-_LONG_BY_NATURE = re.compile(r"(^|/)(LICENSE|CHANGELOG\.md|requirements\.lock|seeds\.txt)$|\.(svg|jsonl|json|csv)$")
+_LONG_BY_NATURE = re.compile(
+    r"(^|/)(LICENSE|CHANGELOG\.md|requirements(-dev)?\.lock|seeds\.txt)$|\.(svg|jsonl|json|csv)$"
+)
 _TEST_DATA = re.compile(r"^tests/(golden|.*/data|.*/golden)/")
 
 # Written in pieces: this file is searched too.
