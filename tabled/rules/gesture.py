@@ -12,6 +12,7 @@ from tabled.model.acts import (
     AskChange,
     CardsForward,
     Claims,
+    DealerGivesChange,
     Decided,
     HandReturnsToStack,
     HandWithdraws,
@@ -140,6 +141,8 @@ class _Reader:
                 self.flags["staged"] = True
             case AskChange():
                 self.flags["change_asked"] = self.flags.get("change_asked", False) or not any(self.motions)
+            case DealerGivesChange() if self.flags.get("change_asked"):
+                self.motions, self.flags["change_asked"] = [[]], False  # what lay there was for change
             case Decided():
                 self.decided = act
             case Claims():

@@ -123,8 +123,10 @@ def _levels(hand: Hand, situation: Situation) -> None:
         if prior.seat not in table.index:
             raise SetupError(f"prior names {prior.seat!r}, which is no seat of this hand")
         _take_up(hand, prior)
+    forced = {p.seat for p in situation.prior if p.act in ("post", "straddle")}
+    forced -= {p.seat for p in situation.prior if p.act not in ("post", "straddle")}
     for i, seat in enumerate(situation.seats):
-        if not seat.acted:
+        if not seat.acted or seat.seat in forced:  # a blind or straddle is no act: its seat keeps its option
             hand.seen[i] = -1
         elif hand.seen[i] < 0:
             hand.seen[i] = seat.line

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from tabled.model.acts import (
     AnyAct,
+    DealerGivesChange,
     DealerStatesAmount,
     Decided,
     ErrorPointedOut,
@@ -73,6 +74,9 @@ class Docket:
             case ErrorPointedOut():
                 self._settle_open()
                 self._point_out(act)
+            case DealerGivesChange():
+                if self.open:
+                    self.open.append(replace(act, seat=self.open[0].seat))
             case _:
                 self._act(act)
 
@@ -203,6 +207,8 @@ class Docket:
         index = next(k for k, (s, _) in enumerate(self.groups) if s == seat)
         after = [a for _, a in self.groups[index + 1 :]]
         put = _put(before, seat, acts)
+        if _said_all_in(acts) and put < before.bet_of(seat) + before.stack_of(seat) and after:
+            return self._hidden(before, seat, put)
         intended = self._intended(before, put)
         pot = before.table.structure == POT_LIMIT and (
             intended is not None or put > before.raise_range(before.table.index[seat])[1]
@@ -221,6 +227,18 @@ class Docket:
         self.hand = judged.after or self.hand
         self._again(after)
         return Judgement(judged.ruling, self.hand)
+
+    def _hidden(self, before: Hand, seat: str, put: int) -> Judgement:
+        """All-in was said and answered; then more chips were found behind (TDA 62): accepted or not, the floor says."""
+        mine = before.bet_of(seat) + before.stack_of(seat)
+        reading = Reading(
+            kind="floor",
+            reason=Reason("floor_hidden_chips", {"said": mine, "chips": put}),
+            topics=("hidden_chips",),
+            candidates=tuple(Candidate("all_in", to, Reason("amount", {"to": to})) for to in (put, mine)),
+            default_to=mine,
+        )
+        return settle(Spot(before, self.profile, Gesture(seat=seat)), reading)
 
     def _intended(self, before: Hand, put: int) -> int | None:
         """The quoted pot, if that is what was bet at pot limit."""
@@ -328,6 +346,12 @@ def _put(before: Hand, seat: str, acts: Sequence[AnyAct]) -> int:
     decided = max((a.to or 0 for a in acts if isinstance(a, Decided)), default=0)
     total = before.bet_of(seat) + chips if chips else said or decided
     return min(total, before.bet_of(seat) + before.stack_of(seat))
+
+
+def _said_all_in(acts: Sequence[AnyAct]) -> bool:
+    """All-in was said and chips came with it."""
+    said = any(isinstance(a, Say) and a.word == "all_in" for a in acts)
+    return said and any(isinstance(a, Place | PushForward) for a in acts)
 
 
 def _chips_only(seat: str, put: int) -> Gesture:

@@ -121,7 +121,9 @@ def _order(event: dict[str, Any], touched: bool, away: bool, profile: Profile) -
         return "simultaneous"
     if event.get("after_touch") or late or (touched and away):
         return "after"
-    return "simultaneous" if touched else "before"
+    if touched:  # a number accompanies its chips; any other word after them comes after them
+        return "simultaneous" if event.get("word") == "number" else "after"
+    return "before"
 
 
 def read_act(event: dict[str, Any], situation: Situation) -> a.AnyAct:

@@ -7,7 +7,7 @@ from typing import Any
 from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.rules.hand import Hand
 from tabled.rules.profile import Profile
-from tabled.shell.profiles import load
+from tests.rules.table import load
 
 
 def deal(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -18,9 +19,14 @@ def find(name: str) -> Path | None:
     return path if path.is_file() else None
 
 
+@functools.cache
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
 def records(name: str) -> list[dict[str, Any]]:
     """All records of a JSONL file; skips the test, with a clear line, if it is absent."""
     path = find(name)
     if path is None:
         pytest.skip(f"{name} is not in {ROOT}; set TABLED_SHARED to the folder that holds it")
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return _lines(path)

@@ -8,6 +8,7 @@ Seats: ``"A 4500/500* B 5000 C 5000"`` is name, chips behind, ``/`` counted line
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -21,7 +22,9 @@ from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
 from tabled.rules.situation import Prior, SeatNow, Situation, hand_from
 from tabled.rules.street import rule_street
-from tabled.shell.profiles import load
+from tabled.shell import profiles as files
+
+load = functools.cache(files.load)
 
 _SEAT = re.compile(r"(\S+) (\d+)(?:/(\d+))?(\*?)(!?)(?:\[([\d,]+)\])?(?:\s+|$)")
 _WORDS = {"all-in": "all_in"}
@@ -103,7 +106,7 @@ def act(text: str) -> a.AnyAct:
         case _:
             plain = {
                 "again": a.HandReturnsToStack, "away": a.HandWithdraws, "tap": a.TapTable, "cards": a.CardsForward,
-                "asks": a.AskChange,
+                "asks": a.AskChange, "change": a.DealerGivesChange,
             }  # fmt: skip
             return a.NextCardDealt("") if seat == "card" else plain[do](seat)
 

@@ -7,9 +7,8 @@ import pytest
 from tabled.rules.errors import NotEnoughChips, RaiseClosed, RaisesCapped
 from tabled.rules.opening import newcomer_posts
 from tabled.rules.pots import share
-from tabled.shell.profiles import load
 from tests.rules.deal import deal, play, pots
-from tests.rules.table import rule, situation
+from tests.rules.table import load, rule, situation
 
 FIXED = {"structure": "fixed-limit", "limits": {"small_bet": 10, "big_bet": 20, "raises_cap": 3}}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tabled.rules.judge import judge
-from tabled.shell.profiles import load
 from tests.rules.deal import deal
-from tests.rules.table import act, locked, open_to, profile, rule, short, situation
+from tests.rules.table import act, load, locked, open_to, profile, rule, short, situation
 
 FIXED = {"structure": "fixed-limit", "limits": {"small_bet": 40, "big_bet": 80, "raises_cap": 3}, "blinds": (20, 40)}
 

@@ -7,8 +7,8 @@ import pytest
 from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.rules import errors as e
 from tabled.rules.hand import Hand, check_setup
-from tabled.shell.profiles import load
 from tests.rules.deal import deal, play, pots
+from tests.rules.table import load
 
 LAW = load("tda-2024")
 FIXED = {"structure": "fixed-limit", "limits": {"small_bet": 10, "big_bet": 20, "raises_cap": 3}}

@@ -10,9 +10,9 @@ from tabled.outlets.wording import announce
 from tabled.rules.giveback import give_back
 from tabled.rules.hand import Hand
 from tabled.rules.judge import judge
-from tabled.shell.profiles import load, names
+from tabled.shell.profiles import names
 from tests.rules.deal import deal
-from tests.rules.table import chips_of
+from tests.rules.table import chips_of, load
 
 PROFILES = {name: load(name) for name in names()}
 QUICK = settings(max_examples=120, deadline=None)
