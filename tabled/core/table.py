@@ -30,15 +30,45 @@ from tabled.model.ruling import Reason
 MAX_ADVANCES = 64
 
 
+class JournalNotWhole(ValueError):
+    """The journal does not begin with the start of a daemon; nothing can be folded from it."""
+
+
 def step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState, tuple[AnyOutcome, ...]]:
-    """Fold one journal entry.  ``state`` is left as it was; the outcomes stand at ``position + 1`` and on."""
+    """Fold one journal entry.  ``state`` is left as it was; the outcomes stand at ``position + 1`` and on.
+
+    An entry that the core cannot take (a fault of ours, or an assertion that fails) changes nothing but is said
+    aloud: a table that stopped at it would stop at it again after each restart.
+    """
+    try:
+        return _step(state, position, entry)
+    except JournalNotWhole:
+        raise
+    except Exception as fault:  # the state is a value: the one before this entry still holds
+        return _refuse(state, position, entry, fault)
+
+
+def _refuse(
+    state: TableState, position: int, entry: AnyInput, fault: Exception
+) -> tuple[TableState, tuple[AnyOutcome, ...]]:
+    draft = Draft(state, position)
+    draft.state.now_ns = max(state.now_ns, entry.at_ns)
+    if isinstance(entry, Seen) and isinstance(entry.observation, Press):
+        _remember_press(draft, entry.observation)
+    params: dict[str, int | str] = {"entry": position, "what": type(fault).__name__}
+    draft.alert(f"core:{position}", "fault", Reason("core_fault", params))
+    draft.state.position = position + len(draft.outcomes)
+    return draft.state, tuple(draft.outcomes)
+
+
+def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState, tuple[AnyOutcome, ...]]:
     draft = Draft(state, position)
     work = draft.state
     work.now_ns = entry.at_ns if isinstance(entry, Started) else max(work.now_ns, entry.at_ns)
     if isinstance(entry, Started):
         _start(draft, entry)
     elif work.config is None:
-        raise ValueError(f"journal entry {position} comes before the table's configuration; the journal is not whole")
+        raise JournalNotWhole(f"journal entry {position} comes before the table's configuration")
     elif isinstance(entry, Seen):
         _see(draft, entry)
     elif isinstance(entry, Ordered):
@@ -105,10 +135,8 @@ def _press(draft: Draft, press: Press) -> None:
     """One key of the panel.  A press that is already in the journal is not an act again."""
     state = draft.state
     assert state.config is not None
-    name = f"{press.device}/{press.boot}/{press.seq}"
-    if name in state.presses:
+    if not _remember_press(draft, press):
         return
-    state.presses = (*state.presses, name)[-MAX_PRESSES_REMEMBERED:]
     if press.key in ("key_a", "key_b"):
         if not answer(draft, press.key, "panel"):
             draft.alert("panel", "info", Reason("no_question"))
@@ -136,6 +164,16 @@ def _press(draft: Draft, press: Press) -> None:
         draft.alert("panel", "info", Reason("key_without_turn", {"key": press.key}))
         return
     state.attempts = {**state.attempts, seat: attempt}
+
+
+def _remember_press(draft: Draft, press: Press) -> bool:
+    """Note the press by its name.  False when it is in the journal already."""
+    state = draft.state
+    name = f"{press.device}/{press.boot}/{press.seq}"
+    if name in state.presses:
+        return False
+    state.presses = (*state.presses, name)[-MAX_PRESSES_REMEMBERED:]
+    return True
 
 
 def _meant(draft: Draft, press: Press) -> str:

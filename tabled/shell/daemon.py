@@ -171,8 +171,12 @@ class Daemon:
         if len(self._orders) >= MAX_ORDERS:
             self._outlet.ack(act.request, False, "too many orders at once; send it again in a second")
             return
-        self._orders[act.request] = act
-        self._put(Ordered(at_ns=monotonic_ns(), act=act))
+        try:
+            self._put(Ordered(at_ns=monotonic_ns(), act=act))
+        except OverflowError as problem:
+            self._outlet.ack(act.request, False, str(problem))
+        else:
+            self._orders[act.request] = act
 
     def _on_broker(self, event: BrokerEvent) -> None:
         if not event.up:
@@ -198,14 +202,15 @@ class Daemon:
         while True:
             wake_ns = next_wake_ns(self._engine.state)
             now_ns = monotonic_ns()
-            if wake_ns is not None and now_ns >= wake_ns:
-                self._intake.put(Ticked(at_ns=now_ns))
-            if not len(self._intake):
+            ticked = wake_ns is not None and now_ns >= wake_ns
+            if not ticked and not len(self._intake):
                 timeout = None if wake_ns is None else (wake_ns - now_ns) / 1e9
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._wake.wait(), timeout)
             self._wake.clear()
             batch = self._intake.take()
+            if ticked:
+                batch.append(Ticked(at_ns=monotonic_ns()))
             if batch:
                 await self._commit_patiently(batch)
 

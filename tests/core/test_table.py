@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_bridge.wire import DeviceLost, DeviceUp, Present, Tag, TimeSpan
+from firmware_bridge.wire import BootId, DeviceLost, DeviceUp, Present, Press, Tag, TimeSpan
 from tabled.core.entries import Seen, decode, encode
 from tabled.core.state import TableState
 from tabled.core.table import step
@@ -380,3 +381,22 @@ def test_each_act_gets_one_final_ruling_and_replacements_are_linked(kinds: list[
             finals[outcome.act] = finals.get(outcome.act, 0) + 1
     flagged = sum(1 for a in bench.of(AlertRaised) if a.reason.code == "out_of_turn" and not a.cleared)
     assert sum(n - 1 for n in finals.values() if n > 1) <= flagged
+
+
+def test_an_entry_that_the_core_cannot_take_is_said_aloud_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+    bench.deal()
+    before = bench.view
+
+    def broken(*_: object) -> None:
+        raise AssertionError("planted")
+
+    with monkeypatch.context() as planted:
+        planted.setattr("tabled.core.table.operator.on_key", broken)
+        span = TimeSpan(bench.ns, bench.ns)
+        entry = Seen(at_ns=bench.ns, observation=Press(PANEL, span, BootId(7), 99, "fold"))
+        state, outcomes = step(bench.state, bench.position + 1, entry)
+    assert [o.reason.code for o in outcomes if isinstance(o, AlertRaised)] == ["core_fault"]
+    assert state.hand is bench.state.hand
+    assert state.presses[-1].endswith("/99")
+    assert before.to_act == "3"
