@@ -377,7 +377,11 @@ def test_each_act_gets_one_final_ruling_and_replacements_are_linked(kinds: list[
             replaced = placed[outcome.replaces]
             assert isinstance(replaced, RulingIssued)
             assert outcome.replaces < position
-        if outcome.status == "final" and outcome.ruling.action not in ("held_out_of_turn", "floor"):
+        if outcome.corrects is not None:
+            corrected = placed[outcome.corrects]
+            assert isinstance(corrected, RulingIssued)
+            assert (corrected.act, corrected.ruling.seat) == (outcome.act, outcome.ruling.seat)
+        elif outcome.status == "final" and outcome.ruling.action not in ("held_out_of_turn", "floor"):
             finals[outcome.act] = finals.get(outcome.act, 0) + 1
     flagged = sum(1 for a in bench.of(AlertRaised) if a.reason.code == "out_of_turn" and not a.cleared)
     assert sum(n - 1 for n in finals.values() if n > 1) <= flagged
