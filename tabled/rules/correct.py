@@ -123,11 +123,11 @@ def _follow(after: Hand, followers: dict[str, int]) -> tuple[Adjustment, ...]:
             after.stack[j] -= due
             after.total += due
         elif due:
-            after._pay(j, due)
+            after.pay(j, due)
         after.seen[j] = after.bet_to
         after.heard[j] = after.raises
         if due:
             adjust.append(Adjustment(seat, due))
     if after.actor >= 0:
-        after._next(after.actor - 1)
+        after.pass_turn(after.actor - 1)
     return tuple(adjust)

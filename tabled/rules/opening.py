@@ -54,7 +54,7 @@ def _open_by_cards(hand: Hand, setup: HandSetup) -> None:
     if setup.opener is None:
         raise SetupError(f"hand {setup.hand_id}: a game with a bring-in needs the opener's seat")
     start = hand.table.index[setup.opener]
-    hand._next(start - 1)
+    hand.pass_turn(start - 1)
     hand.owes_bring_in = hand.actor >= 0
 
 
@@ -123,7 +123,7 @@ def _first_to_act(hand: Hand, setup: HandSetup) -> None:
         if top > hand.table.big_blind > 0:
             big = max(i for i, b in enumerate(hand.bet) if b == top)
         start = hand.table.first if big is None else big + 1
-    hand._next(start - 1)
+    hand.pass_turn(start - 1)
 
 
 def newcomer_posts(profile: Profile, blinds: tuple[int, ...]) -> int:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tabled.model.hand import Pot
-
-if TYPE_CHECKING:
-    from tabled.rules.hand import Hand
-
-FOLDED = 1
+from tabled.rules.state import FOLDED, State
 
 
-def layers(hand: Hand) -> tuple[Pot, ...]:
+def layers(hand: State) -> tuple[Pot, ...]:
     """Split all chips that are in into pots.
 
     A new layer begins where a live seat could not pay more.  Dead money lies in the main pot.  Chips above
@@ -41,7 +36,7 @@ def layers(hand: Hand) -> tuple[Pot, ...]:
     return tuple(Pot(a, s) for a, s in pots)
 
 
-def uncalled(hand: Hand) -> tuple[str, int] | None:
+def uncalled(hand: State) -> tuple[str, int] | None:
     """The seat whose bet stands above every other bet of the street, and by how much; None if none does."""
     bet = hand.bet
     top = max(bet)

@@ -168,6 +168,6 @@ def _take_up(hand: Hand, prior: Prior) -> None:
         hand.seen[i] = hand.bet_to
         return
     if prior.act in ("bet", "raise", "complete", "all_in") and prior.to is not None and prior.to > hand.bet_to:
-        hand._level(prior.to, prior.act == "all_in")
+        hand.set_level(prior.to, prior.act == "all_in")
     hand.seen[i] = hand.bet_to
     hand.heard[i] = hand.raises

@@ -196,7 +196,7 @@ class Docket:
         if why:
             hand = self.hand.copy()
             if hand.bet_of(seat) > hand.bet_to:
-                hand._level(hand.bet_of(seat), all_in=False)
+                hand.set_level(hand.bet_of(seat), all_in=False)
             return Judgement(correct.stands(hand, self.profile, seat, why, "correct"), hand)
         return correct.correct_put(self.hand, self.profile, seat, later)
 

@@ -43,7 +43,9 @@ def _in_test(root: ast.expr, wanted: ast.Constant) -> bool:
     return any(wanted in ast.walk(n.test) for n in ast.walk(root) if isinstance(n, ast.IfExp))
 
 
-COMPOSED = {"bet_cut", "raise_cut", "bet_short_number", "raise_short_number"}
+COMPOSED = {"bet_cut", "raise_cut", "bet_short_number", "raise_short_number"} | {
+    f"overruled_{verb}" for verb in ("fold", "check", "call", "bet", "raise")
+}
 
 
 def test_every_code_is_in_every_language():
