@@ -100,14 +100,14 @@ class Facing(State):
     def raise_range(self, i: int) -> tuple[int, int]:
         """Smallest and largest legal total of a bet, raise or completion by seat ``i``.
 
-        The smallest is not cut by the stack (an all-in below it is legal); the largest is, except at fixed limit,
-        where both are the one amount that the limit names.
+        The smallest is not cut by the stack (an all-in below it is legal); the largest is.  At fixed limit both are
+        the one amount that the limit names.
         """
         table = self.table
         structure = table.structure
         if structure == FIXED_LIMIT:
             to = self.base + self.full
-            return to, to
+            return to, min(to, self.bet[i] + self.stack[i])
         low = self.bet_to + (table.raise_step if table.raise_step and self.bet_to else self.full)
         mine = self.bet[i] + self.stack[i]
         if structure == NO_LIMIT:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tabled.model.hand import HandSetup
+from tabled.model.hand import HandSetup, SeatSetup
 from tabled.rules.errors import SetupError
 from tabled.rules.profile import Profile
+from tabled.rules.state import ALL_IN
 from tabled.rules.table import FIXED_LIMIT
 
 if TYPE_CHECKING:
@@ -19,34 +20,45 @@ def post_blinds(hand: Hand, setup: HandSetup) -> None:
     Antes that every seat posts build side pots as bets do; a single ante (big-blind or button ante) is dead.
     A seat too short for both posts the blind first (TDA: the big blind before its ante).
     """
-    table = hand.table
-    antes = sum(1 for s in setup.seats if s.ante)
-    live_antes = antes > 1
+    stack, bet, paid = hand.stack, hand.bet, hand.paid
+    live_antes = sum(s.ante > 0 for s in setup.seats) > 1
+    posted = 0
     for i, seat in enumerate(setup.seats):
-        if min(seat.stack, seat.ante, seat.blind, seat.dead) < 0:
-            raise SetupError(f"hand {setup.hand_id}: seat {seat.seat} has a negative amount")
-        if seat.stack == 0:
-            raise SetupError(f"hand {setup.hand_id}: seat {seat.seat} has no chips and cannot be dealt in")
-        left = seat.stack
-        blind = min(seat.blind, left)
-        left -= blind
-        ante = min(seat.ante, left)
-        left -= ante
-        dead = min(seat.dead, left)
-        hand.stack[i] = left - dead
-        hand.bet[i] = blind
-        hand.paid[i] = blind + (ante if live_antes else 0)
-        hand.dead += dead + (0 if live_antes else ante)
+        chips, blind, ante, dead = seat.stack, seat.blind, seat.ante, seat.dead
+        if chips <= blind + ante + dead or blind < 0 or ante < 0 or dead < 0:
+            blind, ante, dead = _short(setup.hand_id, seat)
+            if chips == blind + ante + dead:
+                hand.state[i] = ALL_IN
+                hand.n_in -= 1
+        stack[i] = chips - blind - ante - dead
+        bet[i] = blind
+        posted += blind
         hand.total += blind + ante + dead
-        if hand.stack[i] == 0:
-            hand.state[i] = 2
-            hand.n_in -= 1
+        if live_antes:
+            paid[i] = blind + ante
+            hand.dead += dead
+        else:
+            paid[i] = blind
+            hand.dead += dead + ante
     hand.capped_lifted = hand.lifts_cap()
-    if table.bring_in and not any(s.blind for s in setup.seats):
+    if hand.table.bring_in and not posted:
         _open_by_cards(hand, setup)
         return
-    _price(hand, setup)
+    if posted or setup.straddle:
+        _price(hand, setup)
     _first_to_act(hand, setup)
+
+
+def _short(hand_id: str, seat: SeatSetup) -> tuple[int, int, int]:
+    """Blind, ante and dead money of a seat that cannot, or can only just, post all of it.  Raises SetupError."""
+    if min(seat.stack, seat.ante, seat.blind, seat.dead) < 0:
+        raise SetupError(f"hand {hand_id}: seat {seat.seat} has a negative amount")
+    if seat.stack == 0:
+        raise SetupError(f"hand {hand_id}: seat {seat.seat} has no chips and cannot be dealt in")
+    left = seat.stack
+    blind = min(seat.blind, left)
+    ante = min(seat.ante, left - blind)
+    return blind, ante, min(seat.dead, left - blind - ante)
 
 
 def _open_by_cards(hand: Hand, setup: HandSetup) -> None:
@@ -64,9 +76,6 @@ def _price(hand: Hand, setup: HandSetup) -> None:
     top = max(hand.bet)
     nominal = max(table.big_blind, setup.straddle or 0)
     hand.bet_to = top if table.short_blind_actual and not setup.straddle else max(top, nominal)
-    if not any(s.blind for s in setup.seats) and not setup.straddle:
-        hand.bet_to = 0  # no blinds in this game (antes only): the first seat opens
-        return
     straddle = hand.bet_to if hand.bet_to > table.big_blind else 0
     if table.structure != FIXED_LIMIT:
         size = table.big_blind or hand.bet_to
@@ -77,7 +86,7 @@ def _price(hand: Hand, setup: HandSetup) -> None:
     hand.bets = hand.raises = 1
     hand.heard = [1] * table.n
     if table.phantom_blinds:
-        small, big = blind_seats(hand, setup)
+        small, big = blind_seats(hand)
         hand.phantom = missing_blinds(
             table.small_blind,
             0 if small is None else hand.bet[small],
@@ -91,24 +100,24 @@ def missing_blinds(small: int, small_in: int, big: int, big_in: int) -> int:
     return max(small - small_in, 0) + max(big - big_in, 0)
 
 
-def blind_seats(hand: Hand, setup: HandSetup) -> tuple[int | None, int | None]:
+def blind_seats(hand: Hand) -> tuple[int | None, int | None]:
     """Indices of the small and the big blind, counted from the left of the button; None where one is missing.
 
     Heads-up the button posts the small blind.  A single poster is the big blind (dead small blind).  A first
     poster of the whole big blind is the big blind; who posts behind it posts late.
     """
     table = hand.table
-    blinds = [s.blind for s in setup.seats]
-    if table.n == 2:
-        order = [(table.first + 1) % 2, table.first]
-    else:
-        order = [(table.first + k) % table.n for k in range(table.n)]
-    posters = [i for i in order if blinds[i]]
+    first, n = table.first, table.n
+    posters = [i for i in ((first + 1) % 2, first) if hand.bet[i]] if n == 2 else []
+    if n > 2:
+        for i in (*range(first, n), *range(first)):
+            if hand.bet[i]:
+                posters.append(i)
+                if len(posters) == 2:
+                    break
     if not posters:
         return None, None
-    if len(posters) == 1:
-        return None, posters[0]
-    if blinds[posters[0]] > table.small_blind and table.small_blind < table.big_blind:
+    if len(posters) == 1 or hand.bet[posters[0]] > table.small_blind < table.big_blind:
         return None, posters[0]
     return posters[0], posters[1]
 
@@ -118,7 +127,7 @@ def _first_to_act(hand: Hand, setup: HandSetup) -> None:
     if setup.opener is not None:
         start = hand.table.index[setup.opener]
     else:
-        _, big = blind_seats(hand, setup)
+        _, big = blind_seats(hand)
         top = max(hand.bet)
         if top > hand.table.big_blind > 0:
             big = max(i for i, b in enumerate(hand.bet) if b == top)

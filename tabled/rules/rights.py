@@ -76,5 +76,5 @@ def largest(hand: Hand, free: tuple[str, ...]) -> int | dict[str, int] | None:
     if structure == POT_LIMIT:
         return {name: hand.raise_range(hand.table.index[name])[1] for name in free}
     if structure == FIXED_LIMIT:
-        return hand.raise_range(hand.table.index[free[0]])[1]
+        return hand.base + hand.full
     return hand.bet_to + hand.table.spread_max

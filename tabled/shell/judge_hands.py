@@ -45,6 +45,7 @@ class _Player:
         self.rulings: list[dict[str, Any]] = []
         self.pots: list[int] = []
         self.words: dict[int, list[a.AnyAct]] = {}
+        self.ignored: set[str] = set()
         self.k = self.n  # one deal of hole cards a seat comes first in the hand history
 
     def play(self) -> dict[str, Any]:
@@ -64,6 +65,7 @@ class _Player:
             "pots": [{"amount": p.amount, "seats": [int(s) for s in p.seats]} for p in self.hand.pots()],
             "stacks": self.hand.stack,
             "profile": {"name": self.profile.name, "hash": self.profile.hash},
+            **({"ignored": sorted(self.ignored)} if self.ignored else {}),
         }
 
     # ---- setting up -----------------------------------------------------------------------------------------
@@ -120,7 +122,7 @@ class _Player:
             case "post" | "return" | "change" | "change-back" | "show":
                 pass
             case kind:
-                raise HandError(f"kind {kind!r} is not known")
+                self.ignored.add(str(kind))
 
     def _declare(self, event: dict[str, Any]) -> None:
         seat = str(event["seat"])
@@ -139,15 +141,17 @@ class _Player:
         chips = [int(v) for v, count in event["chips"].items() for _ in range(count)]
         motions = max(int(event.get("motions") or 1), 1)
         later = chips[len(chips) - (motions - 1) :] if motions > 1 else []
-        yield a.PushForward(seat, tuple(chips[: len(chips) - len(later)]))
+        yield a.Place(seat, tuple(chips[: len(chips) - len(later)]))
         for chip in later:
             yield a.HandReturnsToStack(seat)
-            yield a.PushForward(seat, (chip,))
+            yield a.Place(seat, (chip,))
         yield a.HandWithdraws(seat)
 
     def _act(self, seat: int, acts: list[a.AnyAct]) -> None:
         if self.hand.swept or (self.hand.street_over and self.hand.to_act is None and not self.hand.over):
             self._next_street(seat)
+        if self.hand.to_act is None and self.hand.over:
+            return  # cards thrown in at the showdown, or a gesture after the last bet
         acts = [*self.words.pop(seat, []), *acts]
         before = self.hand
         judged = judge(before, self.profile, acts)
