@@ -16,10 +16,9 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.drivers.registry import Driven, drive
-from firmware_bridge.ports import serial as serial_port
+from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
-from firmware_bridge.ports.tcp import open_tcp
-from firmware_bridge.session.contract import Counters, DeviceConfig, Figures, SerialPort
+from firmware_bridge.session.contract import Counters, DeviceConfig, Figures, TcpPort
 from firmware_bridge.session.problems import BridgeProblem, ConfigProblem, PortProblem
 from firmware_bridge.wire import AnyObservation, DeviceId, DeviceLost, DeviceUp, Press, TimeSpan
 
@@ -129,10 +128,7 @@ class _Device:
         return 0 if self._up_ns is None else self._now_ns() - self._up_ns
 
     async def _open(self) -> Port:
-        settings = self.driven.port
-        if isinstance(settings, SerialPort):
-            return serial_port.open_serial(self.config.id, settings, self._on_data, self._on_gone)
-        return await open_tcp(self.config.id, settings, self._on_data, self._on_gone)
+        return await open_port(self.config.id, self.driven.port, self._on_data, self._on_gone)
 
     def _shut(self) -> None:
         if self._timer is not None:
@@ -174,8 +170,8 @@ class _Device:
             self._fault(error)
 
     def _on_gone(self, reason: str) -> None:
-        serial = isinstance(self.driven.port, SerialPort)
-        mend = "Plug it in again" if serial else "Check the reader's power and its network cable"
+        remote = isinstance(self.driven.port, TcpPort)
+        mend = "Check the reader's power and its network cable" if remote else "Plug it in again"
         self._lost(
             reason,
             f"'{self.config.id}': {self.config.port} is gone. {mend}; tabled reopens it by itself.",
@@ -316,11 +312,9 @@ class Bridge:
         """Ports that cannot be opened as things stand, without opening any.  For a start-up's one clear line."""
         found = []
         for device in self._devices.values():
-            settings = device.driven.port
-            if isinstance(settings, SerialPort):
-                problem = serial_port.check(device.config.id, settings)
-                if problem is not None:
-                    found.append(problem)
+            problem = check_port(device.config.id, device.driven.port)
+            if problem is not None:
+                found.append(problem)
         return tuple(found)
 
     async def start(self) -> None:

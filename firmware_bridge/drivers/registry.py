@@ -71,9 +71,19 @@ def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | N
 
 def _find(name: str) -> tuple[Driver | None, list[str]]:
     """The driver of that name, and all names."""
-    from firmware_bridge.drivers import feig, panel  # noqa: PLC0415 - the driver files import this one
+    from firmware_bridge.drivers import (  # noqa: PLC0415 - the driver files import this one
+        feig,
+        keypad,
+        panel,
+        streamdeck,
+    )
 
-    built_in: dict[str, Driver] = {"feig": feig.drive, "panel": panel.drive}
+    built_in: dict[str, Driver] = {
+        "feig": feig.drive,
+        "keypad": keypad.drive,
+        "panel": panel.drive,
+        "streamdeck": streamdeck.drive,
+    }
     added = entry_points(group=GROUP)
     names = sorted({*built_in, *added.names})
     if name in built_in:

@@ -49,7 +49,28 @@ class TcpPort(msgspec.Struct, frozen=True):
         return f"tcp://{self.host}:{self.port}"
 
 
-PortSettings = SerialPort | TcpPort
+class KeysPort(msgspec.Struct, frozen=True):
+    """A keyboard-like input device (evdev), grabbed so that its keys reach nobody else."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class DeckPort(msgspec.Struct, frozen=True):
+    """A Stream Deck.  ``serial`` is its serial number, "" for the only one; ``transport`` None is USB."""
+
+    serial: str = ""
+    transport: str | None = None
+    brightness: int = 60
+    """Of its key lamps, per cent."""
+
+    def __str__(self) -> str:
+        return f"streamdeck:{self.serial}" if self.serial else "streamdeck:"
+
+
+PortSettings = SerialPort | TcpPort | KeysPort | DeckPort
 
 
 class Counters(msgspec.Struct, frozen=True):

@@ -376,7 +376,7 @@ def test_reader_behind_a_socket() -> None:
 @pytest.mark.parametrize(
     ("configs", "complaint"),
     [
-        ([DeviceConfig("a", "fieg", "/dev/x")], "there is no driver 'fieg'. .*feig, panel"),
+        ([DeviceConfig("a", "fieg", "/dev/x")], "there is no driver 'fieg'. .*feig, .*panel"),
         ([DeviceConfig("a", "feig", "/dev/x")], "missing required field `antennas`"),
         ([DeviceConfig("a", "feig", "/dev/x", options={"antennas": [1], "antenas": 2})], "antenas.*has the options"),
         ([DeviceConfig("a", "feig", "/dev/x", options={"antennas": "1"})], "Expected `array`"),
