@@ -76,7 +76,10 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -
     before.seen[i] = -1
     followers = {s: hand.bet_of(s) for s in later if hand.status_of(s) != "folded" and hand.bet_of(s) == put}
     before.give_turn(seat)
-    spot = Spot(before, profile, Gesture(seat=seat, motions=((put,),)))
+    lying = hand.line_chips.get(i, ())
+    known = sum(lying) == put
+    before.line_chips.pop(i, None)
+    spot = Spot(before, profile, Gesture(seat=seat, motions=(lying if known else (put,),)))
     judged = settle(spot, _as_chips(spot, put))
     after = judged.after
     assert after is not None
@@ -88,8 +91,8 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -
             ruling,
             action="corrected",
             adjust=adjust,
-            back_chips=(),
-            change=None,
+            back_chips=ruling.back_chips if known else (),
+            change=ruling.change if known else None,
             next_seat=hand.to_act,
             may_raise=free,
             may_not_raise=rights.locked(after, seat),

@@ -169,7 +169,7 @@ class Docket:
             self.final = Judgement(correct.not_heard(self.profile, subject, act.by), None)
         elif self.put_by is not None:
             self.final = self._correct_put(subject)
-        else:
+        elif subject in self.before:  # else its act is still held, and there is nothing to put right yet
             self.final = self._correct_ruled(subject)
 
     def _last_bettor(self) -> str | None:

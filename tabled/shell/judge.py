@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from tabled.rules.profile import Profile, ProfileError
 from tabled.shell.judge_cases import CaseError, is_case, judge_case, ruling_json
 from tabled.shell.judge_check import check_ambiguous, differences
 from tabled.shell.judge_hands import HandError, hand_differences, is_hand, judge_hand
+from tabled.shell.judge_records import RecordError
 from tabled.shell.profiles import load
 
 MAX_LINE = 4 << 20
 _DEFAULT = "tda-2024"
-_BAD = (CaseError, HandError, SetupError, ProfileError, IllegalAct, ValueError, KeyError, TypeError)
+_BAD = (RecordError, SetupError, ProfileError, IllegalAct, ValueError)
 
 
 class _Tally:
@@ -60,17 +61,11 @@ def judge(file: Path, check: bool, profile_name: str | None) -> None:
             _one(record, profiles[name], check, tally)
         except _BAD as e:
             tally.unread += 1
-            click.echo(f"line {number}: {_why(e)}", err=True)
+            click.echo(f"line {number}: {e}", err=True)
     if check:
         click.echo(tally.summary())
     if (check and tally.failed) or tally.unread:
         sys.exit(1)
-
-
-def _why(e: BaseException) -> str:
-    if isinstance(e, KeyError | TypeError) and not isinstance(e, CaseError | HandError):
-        return f"not readable as a case or a hand: {e!r}"
-    return str(e)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
@@ -122,14 +117,22 @@ def _case(record: dict[str, Any], profile: Profile, check: bool, tally: _Tally) 
     expected = record.get("expected")
     if not isinstance(expected, dict):
         raise CaseError("no expected ruling to check against")
-    note = ""
-    if expected.get("ambiguous"):
-        wrong, note = check_ambiguous(expected, got, profile, rule)
-        notes = [note] if note else []
-    else:
-        wrong, notes = differences(expected, got)
+    try:
+        wrong, notes = _compare(expected, got, profile, rule)
+    except (TypeError, KeyError, AttributeError) as e:
+        raise CaseError(f"the expected ruling is not readable: {e}") from None
     tally.cases_right += not wrong
     _report(str(record.get("id")), wrong, notes)
+
+
+def _compare(
+    expected: dict[str, Any], got: dict[str, Any], profile: Profile, rule: Callable[[Profile], dict[str, Any]]
+) -> tuple[list[str], list[str]]:
+    """Differences and notes, for a case with one reading or with two."""
+    if expected.get("ambiguous"):
+        wrong, note = check_ambiguous(expected, got, profile, rule)
+        return wrong, [note] if note else []
+    return differences(expected, got)
 
 
 def _hand(record: dict[str, Any], profile: Profile, check: bool, tally: _Tally) -> None:
@@ -140,7 +143,10 @@ def _hand(record: dict[str, Any], profile: Profile, check: bool, tally: _Tally) 
     tally.hands += 1
     if not isinstance(record.get("expected"), list):
         raise HandError("no expected rulings to check against")
-    wrong = hand_differences(record, got)
+    try:
+        wrong = hand_differences(record, got)
+    except (TypeError, KeyError) as e:
+        raise HandError(f"the expected rulings are not readable: {e}") from None
     tally.hands_right += not wrong
     _report(str(record["hand"]), wrong, [])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
 
 import msgspec
 
@@ -13,15 +14,21 @@ from tabled.outlets.wording import announce, say
 from tabled.rules.games import STREET_NAMES
 from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
-from tabled.rules.situation import Situation, hand_from
+from tabled.rules.situation import Prior, PriorAct, SeatNow, Situation, hand_from
 from tabled.rules.street import rule_street
+from tabled.shell.judge_records import Case, CaseEvent, CaseLimits, CasePrior, RecordError, read_case
 
 _PRIOR_ACTS = {"allin": "all_in", "all-in": "all_in", "bring-in": "bring_in"}
 _SUM_CODES = ("amount",)
+_EVENT_FIELDS = (
+    "do", "word", "amount", "by_or_to", "text", "chips", "act", "to", "by", "what", "hand_on_chips", "crossed_line",
+    "color_unclear", "forced_change",
+)  # fmt: skip
+_OF_NOBODY = ("error_pointed_out", "dealer_states_amount", "next_card_dealt", "dealer_gives_change")
 
 
-class CaseError(ValueError):
-    """A case cannot be read; the message names the field."""
+class CaseError(RecordError):
+    """A case cannot be ruled; the message names the field."""
 
 
 def is_case(record: dict[str, Any]) -> bool:
@@ -30,14 +37,13 @@ def is_case(record: dict[str, Any]) -> bool:
 
 
 def judge_case(record: dict[str, Any], profile: Profile) -> Judgement:
-    """Rule the case under ``profile``.  Raises CaseError for what cannot be read, SetupError for what cannot be."""
-    setup = _need(record, "setup", dict)
-    rounding = setup.get("pot_rounding")
-    if rounding is not None:
-        profile = profile.with_values(pot_rounding=rounding)
-    situation = read_situation(record)
+    """Rule the case under ``profile``.  Raises RecordError for what cannot be read, SetupError for what cannot be."""
+    case = read_case(record)
+    if case.setup.pot_rounding is not None:
+        profile = profile.with_values(pot_rounding=case.setup.pot_rounding)
+    situation = read_situation(case)
     hand = hand_from(situation, profile)
-    acts = [read_act(e, situation) for e in _split_motions(_need(record, "events", list), profile)]
+    acts = [read_act(event, order, situation) for event, order in _ordered(case.events, profile)]
     put_by = next((p.seat for p in situation.prior if p.act == "put"), None)
     followers: list[str] = []
     seen = False
@@ -48,117 +54,100 @@ def judge_case(record: dict[str, Any], profile: Profile) -> Judgement:
     return rule_street(hand, profile, acts, put_by, followers)
 
 
-def read_situation(record: dict[str, Any]) -> Situation:
+def read_situation(case: Case) -> Situation:
     """The case's set-up as a situation."""
-    s = _need(record, "setup", dict)
-    limits = s.get("limits") or {}
-    street = s.get("street", "flop")
-    if street not in STREET_NAMES:
-        raise CaseError(f"setup.street {street!r} is not known; it is one of {', '.join(STREET_NAMES)}")
-    body = {
-        "hand_id": str(record.get("id", "case")),
-        "game": s.get("game", "holdem"),
-        "structure": record.get("structure", s.get("structure", "no-limit")),
-        "street": STREET_NAMES[street],
-        "blinds": s.get("blinds") or [],
-        "straddle": s.get("straddle"),
-        "limits": {k: v for k, v in limits.items() if k in Limits.__struct_fields__},
-        "chip_unit": s.get("chip_unit") or 1,
-        "pot_before": s.get("pot_before_street") or 0,
-        "seats": [_seat(x) for x in _need(s, "seats", list)],
-        "prior": [_prior(x) for x in s.get("prior") or []],
-        "to_act": s.get("to_act"),
-        "bet_to": s.get("bet_to") or 0,
-        "last_full_raise": s.get("last_full_raise") or 0,
-        "bet_of_round": limits.get("bet_this_round") or 0,
-        "began_heads_up": s.get("round_started_heads_up"),
-        "dead_small_blind": bool(s.get("dead_small_blind")),
-    }
-    try:
-        return msgspec.convert(body, Situation)
-    except msgspec.ValidationError as e:
-        raise CaseError(f"setup: {e}") from None
+    s = case.setup
+    limits = s.limits or CaseLimits()
+    if s.street not in STREET_NAMES:
+        raise CaseError(f"setup.street {s.street!r} is not known; it is one of {', '.join(STREET_NAMES)}")
+    return Situation(
+        hand_id="case",
+        game=s.game,
+        structure=case.structure,
+        street=STREET_NAMES[s.street],
+        blinds=s.blinds or (),
+        straddle=s.straddle,
+        limits=Limits(
+            small_bet=limits.small_bet, big_bet=limits.big_bet, raises_cap=limits.raises_cap, min=limits.min,
+            max=limits.max, bring_in=limits.bring_in,
+        ),
+        chip_unit=s.chip_unit or 1,
+        pot_before=s.pot_before_street or 0,
+        seats=tuple(
+            SeatNow(
+                seat=str(x.seat), stack=x.stack, line=x.line, line_chips=x.line_chips, acted=x.acted, status=x.status
+            )
+            for x in s.seats
+        ),
+        prior=tuple(_prior(x) for x in s.prior or ()),
+        to_act=None if s.to_act is None else str(s.to_act),
+        bet_to=s.bet_to or 0,
+        last_full_raise=s.last_full_raise or 0,
+        bet_of_round=limits.bet_this_round or 0,
+        began_heads_up=s.round_started_heads_up,
+        dead_small_blind=s.dead_small_blind,
+    )  # fmt: skip
 
 
-def _seat(x: dict[str, Any]) -> dict[str, Any]:
-    keys = ("seat", "stack", "line", "line_chips", "acted", "status")
-    return {k: v for k, v in x.items() if k in keys and v is not None} | {"seat": str(x.get("seat"))}
+def _prior(x: CasePrior) -> Prior:
+    act = _PRIOR_ACTS.get(x.act, x.act)
+    if act not in get_args(PriorAct):
+        raise CaseError(f"setup.prior: act {x.act!r} is not known; it is one of {', '.join(get_args(PriorAct))}")
+    return Prior(str(x.seat), act, x.to)  # type: ignore[arg-type]
 
 
-def _prior(x: dict[str, Any]) -> dict[str, Any]:
-    act = str(x.get("act"))
-    return {"seat": str(x.get("seat")), "act": _PRIOR_ACTS.get(act, act), "to": x.get("to")}
-
-
-def _split_motions(events: list[dict[str, Any]], profile: Profile) -> list[dict[str, Any]]:
+def _ordered(events: Sequence[CaseEvent], profile: Profile) -> Iterator[tuple[CaseEvent, a.Order]]:
     """Make explicit what the list says in passing: numbered motions are trips, and words have an order to the touch."""
-    out: list[dict[str, Any]] = []
     motion: dict[str, int] = {}
     touched: set[str] = set()
     away: set[str] = set()
-    for given in events:
-        event = dict(given)
-        seat, do = str(event.get("seat")), event.get("do")
-        if do in ("place", "push_forward"):
-            number = event.pop("motion", motion.get(seat, 1))
+    for event in events:
+        seat = str(event.seat)
+        order: a.Order = "before"
+        if event.do in ("place", "push_forward"):
+            number = motion.get(seat, 1) if event.motion is None else event.motion
             if seat in touched and number != motion.get(seat, 1):
-                out.append({"seat": seat, "do": "hand_returns_to_stack"})
+                yield CaseEvent("hand_returns_to_stack", event.seat), order
             motion[seat] = number
             touched.add(seat)
             away.discard(seat)
-        elif do == "hand_withdraws":
+        elif event.do == "hand_withdraws":
             away.add(seat)
-        elif do == "say":
-            event["order"] = _order(event, seat in touched, seat in away, profile)
-        out.append(event)
-    return out
+        elif event.do == "say":
+            order = _order(event, touched=seat in touched, away=seat in away, profile=profile)
+        yield event, order
 
 
-def _order(event: dict[str, Any], touched: bool, away: bool, profile: Profile) -> str:
+def _order(event: CaseEvent, *, touched: bool, away: bool, profile: Profile) -> a.Order:
     """When a word came, against the first touch of chips."""
-    late = int(float(event.get("delay_s") or 0) * 1000) > profile.simultaneity_ms
-    if event.get("simultaneous_with_touch"):
+    late = int((event.delay_s or 0) * 1000) > profile.simultaneity_ms
+    if event.simultaneous_with_touch:
         return "simultaneous"
-    if event.get("after_touch") or late or (touched and away):
+    if event.after_touch or late or (touched and away):
         return "after"
     if touched:  # a number accompanies its chips; any other word after them comes after them
-        return "simultaneous" if event.get("word") == "number" else "after"
+        return "simultaneous" if event.word == "number" else "after"
     return "before"
 
 
-def read_act(event: dict[str, Any], situation: Situation) -> a.AnyAct:
+def read_act(event: CaseEvent, order: a.Order, situation: Situation) -> a.AnyAct:
     """One event of a case as an act of the model."""
-    body: dict[str, Any] = {
-        k: v
-        for k, v in event.items()
-        if k in ("do", "seat", "word", "amount", "by_or_to", "order", "text", "chips", "act", "to", "by", "what",
-                 "hand_on_chips", "crossed_line", "color_unclear", "forced_change")
-        and v is not None
-    }  # fmt: skip
-    body["seat"] = str(event.get("seat"))
-    if event.get("loudness") == "low":
-        body["low_voice"] = True
-    if event.get("accidental_drop"):
+    body = {k: v for k in _EVENT_FIELDS if (v := getattr(event, k)) is not None}
+    body["seat"] = str(event.seat)
+    if event.do == "say":
+        body["order"] = order
+        body["low_voice"] = event.loudness == "low"
+    if event.accidental_drop:
         body["accidental"] = True
-    if body.get("act") in _PRIOR_ACTS:
-        body["act"] = _PRIOR_ACTS[body["act"]]
-    if body["do"] == "act" and body.get("to") is None:
-        body["to"] = None
+    if event.act in _PRIOR_ACTS:
+        body["act"] = _PRIOR_ACTS[event.act]
     try:
         act: a.AnyAct = msgspec.convert(body, a.AnyAct)
     except msgspec.ValidationError as e:
-        raise CaseError(f"events: {event.get('do')!r}: {e}") from None
-    known = {s.seat for s in situation.seats}
-    if event.get("seat") is not None and act.seat not in known:
+        raise CaseError(f"events: {event.do!r}: {e}") from None
+    if event.do not in _OF_NOBODY and act.seat not in {s.seat for s in situation.seats}:
         raise CaseError(f"events: seat {act.seat!r} is not in the set-up")
     return act
-
-
-def _need(record: dict[str, Any], key: str, kind: type) -> Any:
-    value = record.get(key)
-    if not isinstance(value, kind):
-        raise CaseError(f"{key} is missing or is no {'object' if kind is dict else 'list'}")
-    return value
 
 
 # ---- out --------------------------------------------------------------------------------------------------------

@@ -9,18 +9,19 @@ from tabled.model import acts as a
 from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.model.ruling import Ruling
 from tabled.rules.games import game_of
+from tabled.rules.gesture import MAX_CHIPS
 from tabled.rules.hand import Hand
 from tabled.rules.judge import judge
 from tabled.rules.profile import Profile
+from tabled.shell.judge_records import HandEvent, HandRecord, RecordError, read_hand
 
 _WORDS: dict[str, a.Word] = {
     "all-in": "all_in", "all_in": "all_in", "raise": "raise", "bet": "bet", "call": "call", "check": "check",
     "fold": "fold", "complete": "complete",
 }  # fmt: skip
-_DEFAULT_PROFILE = "tda-2024"
 
 
-class HandError(ValueError):
+class HandError(RecordError):
     """A hand cannot be read or played; the message names the event."""
 
 
@@ -31,35 +32,61 @@ def is_hand(record: dict[str, Any]) -> bool:
 
 def judge_hand(record: dict[str, Any], profile: Profile) -> dict[str, Any]:
     """Play the hand through the law.  Raises HandError."""
-    return _Player(record, profile).play()
+    return _Player(read_hand(record), profile).play()
+
+
+def hand_setup(r: HandRecord) -> HandSetup:
+    """The set-up that the posts of a played hand make.  Raises HandError."""
+    n = len(r.stacks)
+    ante, blind = [0] * n, [0] * n
+    for event in r.events:
+        if event.kind == "post":
+            (ante if event.what == "ante" else blind)[_seat(event, n) - 1] += _worth(event.chips)
+    level = [b for b in r.blinds if b]
+    big = r.min_bet or (level[1] if len(level) > 1 else max(level, default=0)) or r.small_bet
+    blinds = tuple(level[:2]) if len(level) > 1 else (0, big) if level or not r.bring_in else ()
+    straddle = max(level[2:], default=0)
+    first = next((e.seat for e in r.events if e.kind in ("push", "gesture", "declare")), None)
+    posted_late = sum(1 for b in blind if b) > 2
+    return HandSetup(
+        hand_id=r.hand,
+        seats=tuple(SeatSetup(str(i + 1), s, ante[i], blind[i]) for i, s in enumerate(r.stacks)),
+        game=r.variant,
+        structure=r.structure,
+        blinds=blinds,
+        straddle=straddle if straddle > big else None,
+        limits=Limits(
+            small_bet=r.small_bet, big_bet=r.big_bet, bring_in=r.bring_in, min=r.spread_min, max=r.spread_max
+        ),
+        chip_unit=min(r.denominations, default=1),
+        opener=str(first) if first is not None and (r.bring_in or posted_late) else None,
+        button=str(n),
+    )
 
 
 class _Player:
     """Walks the events: posts build the set-up, acts are judged one seat at a time, collections close streets."""
 
-    def __init__(self, record: dict[str, Any], profile: Profile) -> None:
+    def __init__(self, record: HandRecord, profile: Profile) -> None:
         self.record, self.profile = record, profile
-        self.n = len(record["stacks"])
-        self.events: list[dict[str, Any]] = record["events"]
-        self.game = game_of(str(record.get("variant", "")))
+        self.n = len(record.stacks)
+        self.game = game_of(record.variant)
         self.rulings: list[dict[str, Any]] = []
         self.pots: list[int] = []
-        self.words: dict[int, list[a.AnyAct]] = {}
+        self.words: dict[str, list[a.AnyAct]] = {}
         self.ignored: set[str] = set()
         self.k = self.n  # one deal of hole cards a seat comes first in the hand history
 
     def play(self) -> dict[str, Any]:
-        self.hand = Hand.start(self._setup(), self.profile)
-        for n, event in enumerate(self.events):
+        self.hand = Hand.start(hand_setup(self.record), self.profile)
+        for n, event in enumerate(self.record.events):
             try:
                 self._event(event)
-            except (KeyError, TypeError) as e:
-                raise HandError(f"event {event.get('i', n)}: {e!r} is missing or of the wrong kind") from None
             except ValueError as e:
-                raise HandError(f"event {event.get('i', n)} ({event.get('kind')}): {e}") from None
+                raise HandError(f"event {n if event.i < 0 else event.i} ({event.kind}): {e}") from None
         self._run_out()
         return {
-            "hand": self.record["hand"],
+            "hand": self.record.hand,
             "rulings": self.rulings,
             "street_pots": self.pots,
             "pots": [{"amount": p.amount, "seats": [int(s) for s in p.seats]} for p in self.hand.pots()],
@@ -68,86 +95,40 @@ class _Player:
             **({"ignored": sorted(self.ignored)} if self.ignored else {}),
         }
 
-    # ---- setting up -----------------------------------------------------------------------------------------
-
-    def _setup(self) -> HandSetup:
-        r = self.record
-        ante, blind = [0] * (self.n + 1), [0] * (self.n + 1)
-        for event in self.events:
-            if event.get("kind") == "post":
-                (ante if event["what"] == "ante" else blind)[event["seat"]] += _worth(event["chips"])
-        level = [b for b in r.get("blinds") or [] if b]
-        big = r.get("min_bet") or (level[1] if len(level) > 1 else max(level, default=0)) or r.get("small_bet") or 0
-        blinds = tuple(level[:2]) if len(level) > 1 else (0, big) if level else ()
-        if not blinds and not r.get("bring_in"):
-            blinds = (0, big)
-        straddle = max(level[2:], default=0)
-        first = next((e["seat"] for e in self.events if e.get("kind") in ("push", "gesture", "declare")), None)
-        late = sum(1 for b in blind if b) > 2
-        opener = str(first) if first is not None and (r.get("bring_in") or late) else None
-        return HandSetup(
-            hand_id=str(r["hand"]),
-            seats=tuple(SeatSetup(str(i + 1), s, ante[i + 1], blind[i + 1]) for i, s in enumerate(r["stacks"])),
-            game=str(r.get("variant", "")),
-            structure=r["structure"],
-            blinds=blinds,
-            straddle=straddle if straddle > big else None,
-            limits=Limits(
-                small_bet=r.get("small_bet") or 0, big_bet=r.get("big_bet") or 0, bring_in=r.get("bring_in") or 0,
-                min=r.get("spread_min") or 0, max=r.get("spread_max") or 0,
-            ),
-            chip_unit=min(r.get("denominations") or [1]),
-            opener=opener,
-            button=str(self.n),
-        )  # fmt: skip
-
     # ---- events ---------------------------------------------------------------------------------------------
 
-    def _event(self, event: dict[str, Any]) -> None:
-        match event.get("kind"):
+    def _event(self, event: HandEvent) -> None:
+        match event.kind:
             case "declare":
                 self._declare(event)
             case "push":
-                self._act(event["seat"], list(self._push(event)))
+                seat = str(_seat(event, self.n))
+                self._act(seat, list(_push(event, seat)))
             case "gesture":
-                seat = str(event["seat"])
-                tap = event["gesture"] == "tap"
-                self._act(event["seat"], [a.TapTable(seat) if tap else a.CardsForward(seat)])
+                seat = str(_seat(event, self.n))
+                self._act(seat, [a.TapTable(seat) if event.gesture == "tap" else a.CardsForward(seat)])
             case "collect":
                 self._collect()
             case "board":
                 self.k += 1
             case "draw":
-                self.k += 2 if event.get("discards") else 1
+                self.k += 2 if event.discards else 1
             case "post" | "return" | "change" | "change-back" | "show":
                 pass
             case kind:
-                self.ignored.add(str(kind))
+                self.ignored.add(kind)
 
-    def _declare(self, event: dict[str, Any]) -> None:
-        seat = str(event["seat"])
-        verb = str(event["verb"])
-        if verb not in _WORDS:
-            raise HandError(f"declared verb {verb!r} is not known")
-        say = a.Say(seat, _WORDS[verb], event.get("to"), "to" if event.get("to") is not None else "unstated")
-        if verb in ("fold", "check"):
-            self._act(event["seat"], [say])
+    def _declare(self, event: HandEvent) -> None:
+        seat = str(_seat(event, self.n))
+        if event.verb not in _WORDS:
+            raise HandError(f"declared verb {event.verb!r} is not known")
+        say = a.Say(seat, _WORDS[event.verb], event.to, "unstated" if event.to is None else "to")
+        if event.verb in ("fold", "check"):
+            self._act(seat, [say])
         else:
-            self.words.setdefault(event["seat"], []).append(say)
+            self.words.setdefault(seat, []).append(say)
 
-    def _push(self, event: dict[str, Any]) -> Iterator[a.AnyAct]:
-        """One push; several motions are told by number only, so the first takes all but one chip a later motion."""
-        seat = str(event["seat"])
-        chips = [int(v) for v, count in event["chips"].items() for _ in range(count)]
-        motions = max(int(event.get("motions") or 1), 1)
-        later = chips[len(chips) - (motions - 1) :] if motions > 1 else []
-        yield a.Place(seat, tuple(chips[: len(chips) - len(later)]))
-        for chip in later:
-            yield a.HandReturnsToStack(seat)
-            yield a.Place(seat, (chip,))
-        yield a.HandWithdraws(seat)
-
-    def _act(self, seat: int, acts: list[a.AnyAct]) -> None:
+    def _act(self, seat: str, acts: list[a.AnyAct]) -> None:
         if self.hand.swept or (self.hand.street_over and self.hand.to_act is None and not self.hand.over):
             self._next_street(seat)
         if self.hand.to_act is None and self.hand.over:
@@ -201,17 +182,44 @@ class _Player:
         if self.hand.n_live > 1 and self.hand.n_in <= 1 and self.pots:
             self.pots += [self.pots[-1]] * (self.game.rounds - 1 - len(self.pots))
 
-    def _next_street(self, seat: int) -> None:
+    def _next_street(self, seat: str) -> None:
         if not self.hand.swept:
             self._collect()
         self.hand = self.hand.copy()
         if self.game.bring_in:
             self.k += self.hand.n_live  # one card dealt to each live seat
-        self.hand.deal_next_street(opener=str(seat) if self.game.bring_in else None)
+        self.hand.deal_next_street(opener=seat if self.game.bring_in else None)
+
+
+def _seat(event: HandEvent, n: int) -> int:
+    """The event's seat number.  Raises HandError if it has none, or one that is not at the table."""
+    if event.seat is None or event.seat > n:
+        raise HandError(f"seat {event.seat} is not one of 1 to {n}")
+    return event.seat
+
+
+def _push(event: HandEvent, seat: str) -> Iterator[a.AnyAct]:
+    """One push; several motions are told by number only, so each later one is a single chip, the last ones."""
+    if sum(event.chips.values()) > MAX_CHIPS:
+        raise HandError(f"more than {MAX_CHIPS} chips in one push")
+    chips = [_value(v) for v, count in event.chips.items() for _ in range(count)]
+    later = min(max(event.motions, 1), max(len(chips), 1)) - 1
+    yield a.Place(seat, tuple(chips[: len(chips) - later]))
+    for chip in chips[len(chips) - later :]:
+        yield a.HandReturnsToStack(seat)
+        yield a.Place(seat, (chip,))
+    yield a.HandWithdraws(seat)
+
+
+def _value(name: str) -> int:
+    """A denomination.  Raises HandError."""
+    if not (name.isascii() and name.isdigit() and len(name) <= 15):
+        raise HandError(f"{name!r} is no denomination")
+    return int(name)
 
 
 def _worth(chips: dict[str, int]) -> int:
-    return sum(int(v) * n for v, n in chips.items())
+    return sum(_value(v) * n for v, n in chips.items())
 
 
 _COMPARED = (

@@ -22,7 +22,8 @@ from pokerkit import Automation, FixedLimitTexasHoldem, NoLimitTexasHoldem, PotL
 from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.rules.hand import Hand
 from tabled.rules.profile import Profile
-from tabled.shell.judge_hands import _Player, judge_hand
+from tabled.shell.judge_hands import hand_setup, judge_hand
+from tabled.shell.judge_records import read_hand
 from tabled.shell.profiles import load
 from tests.rules.shared import find
 
@@ -58,7 +59,7 @@ def _script(record: dict[str, Any], profile: Profile) -> Script:
             street += 1
             acts.append((STREET, str(ruling["seat"]) if stud else None))
         acts.append((codes[ruling["verb"]], ruling["to"]))
-    setup = _Player(record, profile)._setup()
+    setup = hand_setup(read_hand(record))
     return Script(setup, acts, record["variant"], record["blinds"], record["antes"])
 
 

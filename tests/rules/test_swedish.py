@@ -490,6 +490,14 @@ def test_se_7_9_people_of_the_table_must_speak(witness):
     assert (r.action, r.to, r.add) == ("corrected", 300, 100)
 
 
+def test_se_7_9_correction_says_which_chips_go_back_when_they_are_known():
+    where = situation("A 4700/300* B 4600/400*[100,100,100,100] C 5000", "C", 300, prior="A bet 300, B put 400")
+    r = rule("swedish", where, "dealer points", put_by="B")
+    assert (r.to, r.back, r.back_chips) == (300, 100, (100,))
+    unknown = rule("swedish", wrong(400), "dealer points", put_by="B")
+    assert (unknown.back, unknown.back_chips, unknown.change) == (100, (), None)
+
+
 @pytest.mark.parametrize("witness", ["spectator", "player_other_table"])
 def test_se_7_9_others_are_not_heard_but_the_dealer_must_still_count(witness):
     r = rule("swedish", wrong(400), f"{witness} points", put_by="B")
