@@ -1,0 +1,127 @@
+"""What the simulation found in production, each as small as it gets.  A strict xfail is a fault that still stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from firmware_bridge.session.feig import FeigSession
+from firmware_bridge.session.plan import FeigOptions
+from firmware_bridge.wire import DeviceId, Present, Tag, TimeSpan
+from hw_sim.devices.feig import FeigReader
+from hw_sim.memory import MemoryPort
+from tabled.core.entries import Seen, Started
+from tabled.model.outcome import RulingIssued
+from tests.core.driver import READER, Bench
+
+MS = 1_000_000
+
+
+@pytest.mark.xfail(strict=True, raises=IndexError, reason="FeigSession asks for the antenna after the last one")
+def test_an_answer_that_comes_late_at_the_end_of_a_short_sweep() -> None:
+    """The last antenna was asked twice, and the sweep is over before its least period: after the rest a barrier is
+    sent, and its answer must begin the next sweep."""
+    session = FeigSession(DeviceId("reader"), FeigOptions(antennas=(1, 2), min_sweep_ms=400))
+    port = MemoryPort(FeigReader(lambda _: [], antennas=2))
+    session.start(0)
+    asked = 0
+    for ms in range(2_000):
+        out = session.outgoing()
+        if out:
+            asked += 1
+            # Hello, barrier, and for each antenna a switch and an inventory: the fifth switches to the last one.
+            if asked != 5:
+                port.write(out, ms * MS)
+        data = port.read(ms * MS)
+        if data:
+            session.receive(data, ms * MS)
+        if session.next_wake_ns is not None and ms * MS >= session.next_wake_ns:
+            session.wake(ms * MS)
+    assert session.figures().sweep_ns is not None
+
+
+@pytest.mark.xfail(strict=True, reason="change that the dealer gave out of the tray still counts as chips on the line")
+def test_change_from_the_tray_is_not_bet_again() -> None:
+    """One 500 over a bet of 100 is a call, 400 back in change.  Raised to 300, the seat adds exactly 200: a call."""
+    bench = Bench()
+    bench.deal()
+    bench.put("3", 500)
+    bench.wait(2_500)
+    assert (bench.final("3").ruling.action, bench.final("3").ruling.back) == ("call", 400)
+    bench.put("1", 100, 100, 25, 25)
+    bench.wait(2_500)
+    assert bench.final("1").ruling.to == 300
+    bench.press("fold")
+    bench.put("3", 100, 100)
+    bench.wait(2_500)
+    ruling = bench.final("3").ruling
+    assert (ruling.action, ruling.to, ruling.back) == ("call", 300, 0)
+
+
+@pytest.mark.xfail(strict=True, reason="one reading on a neighbour's antenna books a chip at two seats")
+def test_a_chip_is_not_booked_at_two_seats() -> None:
+    """The big blind's chip answers once on the antenna of a seat that has folded."""
+    bench = Bench()
+    bench.deal()
+    bench.press("fold")
+    (uid,) = bench.lines["2"]
+    bench.feed(Seen(at_ns=bench.ns, observation=Present(READER, TimeSpan(bench.ns, bench.ns), 3, (Tag(uid),))))
+    assert [seat for seat, line in bench.state.lines.items() if uid in line.settled] == ["2"]
+
+
+@pytest.mark.xfail(strict=True, reason="one reading on a neighbour's antenna counts as that seat's post")
+def test_a_neighbours_chip_is_no_post() -> None:
+    """Before anything is posted by seat 1, the big blind's chip answers once on its antenna."""
+    bench = Bench()
+    bench.start()
+    (uid,) = bench.put("2", 100)
+    bench.wait(400)
+    bench.feed(Seen(at_ns=bench.ns, observation=Present(READER, TimeSpan(bench.ns, bench.ns), 1, (Tag(uid),))))
+    assert bench.state.phase == "posting"
+
+
+@pytest.mark.xfail(strict=True, reason="a word's time of before a reboot lies in the future of the new clock")
+def test_a_declaration_outlives_a_reboot() -> None:
+    """Declared all-in, host rebooted, chips come: the ruling becomes final within seconds of the new clock."""
+    bench = Bench()
+    bench.now_ms = 3_600_000
+    bench.wait(200)
+    bench.deal()
+    bench.press("raise")
+    bench.now_ms = 20_000
+    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="another", version="0", config=bench.config))
+    bench.put("3", 100, 100, 100, 100)
+    bench.wait(10_000)
+    assert bench.state.question is not None or bench.final("3").ruling.to == 400
+
+
+@pytest.mark.xfail(strict=True, reason="a final ruling that leaves an act with the floor is replaced without a word")
+def test_what_the_floor_was_asked_is_not_replaced_in_silence() -> None:
+    """Too little over a raise is the floor's to decide; more chips come: what replaces a final ruling says which one it
+    ``corrects``."""
+    bench = Bench()
+    bench.deal()
+    bench.put("3", 100, 100, 100)
+    bench.wait(2_500)
+    bench.put("1", 100)
+    bench.wait(4_000)
+    assert bench.final("1").ruling.action == "floor"
+    bench.put("1", 100, 25, 25)
+    bench.wait(4_000)
+    rulings = {position: o for position, o in bench.outcomes if isinstance(o, RulingIssued)}
+    replaced = [o for o in rulings.values() if o.replaces in rulings and rulings[o.replaces].status == "final"]
+    assert replaced
+    assert all(o.corrects == o.replaces for o in replaced)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="two readings on a neighbour's antenna give a final ruling of a call that nobody made"
+)
+def test_a_neighbours_chips_are_no_act() -> None:
+    """The big blind's chip answers twice on the antenna of the seat to act, then only on its own again."""
+    bench = Bench()
+    bench.deal()
+    (uid,) = bench.lines["2"]
+    for _ in range(2):
+        bench.feed(Seen(at_ns=bench.ns, observation=Present(READER, TimeSpan(bench.ns, bench.ns), 3, (Tag(uid),))))
+    bench.wait(5_000)
+    assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
