@@ -14,10 +14,7 @@ def read_bring_in(spot: Spot, say: Say | None) -> Reading:
         return _amount(spot, say.amount)
     match word:
         case "raise" | "complete" | "bet" | "pot" | "all_in":
-            to = spot.mine if word == "all_in" else spot.low
-            return Reading(
-                kind="raise", to=min(to, spot.low), reason=Reason("complete"), topics=("bring_in", "completion")
-            )
+            return Reading(kind="raise", to=spot.low, reason=Reason("complete"), topics=("bring_in", "completion"))
         case "check" | "call":
             return Reading(kind="bring_in", reason=Reason("bring_in"), topics=("bring_in",))
         case "fold":
@@ -30,7 +27,7 @@ def read_bring_in(spot: Spot, say: Say | None) -> Reading:
 def _amount(spot: Spot, total: int) -> Reading:
     """Chips or a number: the bring-in, or a completion if they reach at least half way to one."""
     forced, whole = spot.hand.table.bring_in, spot.low
-    if total > forced and (total >= whole or 2 * (total - forced) >= whole - forced):
+    if total > forced and 2 * (total - forced) >= whole - forced:
         return Reading(kind="raise", to=whole, reason=Reason("complete"), topics=("bring_in", "completion"))
     return Reading(kind="bring_in", reason=Reason("bring_in"), topics=("bring_in",))
 

@@ -16,12 +16,10 @@ from tabled.model.acts import (
     Decided,
     HandReturnsToStack,
     HandWithdraws,
-    HoldOverLine,
     Place,
     PullBack,
     PushForward,
     Say,
-    StageNearStack,
     TapTable,
 )
 
@@ -32,7 +30,7 @@ MAX_CHIPS = 2000
 class Gesture(msgspec.Struct, frozen=True, kw_only=True):
     """What one seat did.
 
-    ``words`` came before the first chip (or with it, if ``simultaneous``), ``late`` after.  ``motions`` are the
+    ``words`` came before the first chip or with it, ``late`` after.  ``motions`` are the
     chips of each trip.  ``lifted`` are chips of an earlier bet taken back, ``retracted`` new ones; ``mixed`` when the
     lifted ones came forward again with the new.  ``short`` is a push that stopped before the line and went back,
     ``pushed`` says that all chips came as pushes toward the pot.
@@ -41,14 +39,11 @@ class Gesture(msgspec.Struct, frozen=True, kw_only=True):
     seat: str
     words: tuple[Say, ...] = ()
     late: tuple[Say, ...] = ()
-    simultaneous: bool = False
-    tapped: bool = False
     motions: tuple[tuple[int, ...], ...] = ()
     lifted: tuple[int, ...] = ()
     retracted: tuple[int, ...] = ()
     mixed: bool = False
     short: tuple[int, ...] = ()
-    staged: bool = False
     accidental: bool = False
     forced_change: bool = False
     change_asked: bool = False
@@ -69,8 +64,6 @@ class _Reader:
         self.bind = bind
         self.words: list[Say] = []
         self.late: list[Say] = []
-        self.simultaneous = False
-        self.tapped = False
         self.motions: list[list[int]] = [[]]
         self.lifted: list[int] = []
         self.retracted: list[int] = []
@@ -85,7 +78,6 @@ class _Reader:
     def say(self, act: Say) -> None:
         touched = any(self.motions)
         if act.order == "simultaneous":
-            self.simultaneous = True
             self.words.append(act)
         elif act.order == "after" or touched:
             self.late.append(act)
@@ -120,7 +112,6 @@ class _Reader:
             case Say():
                 self.say(act)
             case TapTable():
-                self.tapped = self.tapped or not (self.words or any(self.motions))
                 self.say(Say(act.seat, "check", text="tap"))
             case CardsForward():
                 self.say(Say(act.seat, "fold", text="cards"))
@@ -137,8 +128,6 @@ class _Reader:
             case HandReturnsToStack() | HandWithdraws():
                 if self.motions[-1]:
                     self.motions.append([])
-            case StageNearStack() | HoldOverLine():
-                self.flags["staged"] = True
             case AskChange():
                 self.flags["change_asked"] = self.flags.get("change_asked", False) or not any(self.motions)
             case DealerGivesChange() if self.flags.get("change_asked"):
@@ -148,7 +137,7 @@ class _Reader:
             case Claims():
                 self.claim = act.text
             case _:
-                pass  # what the dealer said, cards dealt: nothing that this seat did
+                pass  # counting beside the stack, hovering, what the dealer said: nothing that binds
 
 
 def read(acts: Sequence[AnyAct], line: tuple[int, ...] = (), bind: str = "push") -> Gesture:
@@ -176,14 +165,11 @@ def read(acts: Sequence[AnyAct], line: tuple[int, ...] = (), bind: str = "push")
         seat=acts[0].seat,
         words=tuple(reader.words),
         late=tuple(reader.late),
-        simultaneous=reader.simultaneous,
-        tapped=reader.tapped,
         motions=motions,
         lifted=tuple(reader.lifted),
         retracted=tuple(reader.retracted),
         mixed=bool(lifted) and not lifted - new,
         short=reader.short or reader.pending,
-        staged=reader.flags.get("staged", False) or bool(reader.pending),
         accidental=reader.flags.get("accidental", False),
         forced_change=reader.flags.get("forced_change", False),
         change_asked=reader.flags.get("change_asked", False),

@@ -197,8 +197,11 @@ class Docket:
             hand = self.hand.copy()
             if hand.bet_of(seat) > hand.bet_to:
                 hand.set_level(hand.bet_of(seat), all_in=False)
+            self.hand = hand
             return Judgement(correct.stands(hand, self.profile, seat, why, "correct"), hand)
-        return correct.correct_put(self.hand, self.profile, seat, later)
+        judged = correct.correct_put(self.hand, self.profile, seat, later)
+        self.hand = judged.after or self.hand
+        return judged
 
     def _correct_ruled(self, seat: str) -> Judgement:
         """The wrong amount was put in during these acts."""

@@ -131,6 +131,10 @@ def judged(law: str | Profile, where: Situation, *acts: str, put_by: str | None 
     assert all(announce(result.ruling).values())
     if result.after is not None:
         assert chips_of(result.after) == chips_of(hand)
+        assert sum(p.amount for p in result.after.pots()) == result.after.pot_total
+        assert result.after.to_act == result.ruling.next_seat
+        assert result.after.n_in == result.after.state.count(0)
+        assert result.after.n_live == len(result.after.state) - result.after.state.count(1)
     return result
 
 

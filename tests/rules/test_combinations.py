@@ -172,6 +172,28 @@ def test_spread_limit_words_and_chips_stay_in_the_range():
     assert short(rule("tda-2024", where, "B put 5 1")) == ("raise", 8, 2, 0)
 
 
+@pytest.mark.parametrize(
+    ("street", "game", "bet"),
+    [
+        ("preflop", "holdem", 40), ("flop", "holdem", 40), ("turn", "holdem", 80), ("river", "holdem", 80),
+        ("before_draw", "single-draw", 40), ("after_draw", "single-draw", 80), ("first_draw", "badugi", 40),
+        ("second_draw", "badugi", 80), ("third_draw", "badugi", 80), ("third", "7stud", 40), ("fourth", "7stud", 40),
+        ("fifth", "7stud", 80), ("sixth", "7stud", 80), ("seventh", "7stud", 80),
+    ],
+)  # fmt: skip
+def test_the_bet_of_every_street(street, game, bet):
+    where = situation("A 1000 B 1000", "A", 0, 0, street=street, game=game, **{**FIXED, "blinds": ()})
+    assert rule("tda-2024", where, "A say bet").to == bet
+
+
+def test_a_call_fed_in_two_trips_by_one_chip_each_says_so():
+    r = rule("tda-2024", facing(), "B put 500", "B again", "B put 500")
+    assert r.reason.code == "call"
+    r = rule("tda-2024", facing(), "B put 1000", "B again", "B put 500")
+    assert r.reason.code == "string_call"
+    assert rule("tda-2024", facing(), "B put 1000").reason.code == "one_chip_call"
+
+
 def test_change_given_first_and_the_bet_after_it():
     r = rule("tda-2024", facing(325), "B asks", "B put 1000", "B change", "B put 100 100 100 25")
     assert short(r) == ("call", 325, 0, 0)

@@ -218,6 +218,14 @@ def test_chips_given_back_make_the_amount(chips, amount):
             assert change.amount < change.out_of
 
 
+def test_whole_chips_are_preferred_to_change():
+    assert give_back([500, 200, 200, 200], 600) == ((200, 200, 200), None)
+    assert give_back([500, 100, 100], 700) == ((500, 100, 100), None)
+    assert give_back([1000, 500], 100)[1].out_of == 500
+    assert give_back([100], 0) == ((), None)
+    assert give_back([25, 25], 60) == ((25, 25), None)
+
+
 @given(st.data())
 @QUICK
 def test_a_copy_is_equal_and_apart(data):
