@@ -12,26 +12,19 @@ import contextlib
 import os
 import select
 import termios
-import time
 import tty
 from pathlib import Path
 
 from hw_sim.devices import Device
-from hw_sim.devices.faults import NO_FAULTS, FaultLine, FaultPlan
+from hw_sim.devices.faults import NO_FAULTS, FaultPlan
+from hw_sim.line_port import READ_SIZE, LinePort, now_ns
 
-READ_SIZE = 4096
-MAX_BACKLOG = 1 << 16
-"""Bytes that wait for a host that has the port open and does not read; more are dropped and counted."""
+__all__ = ["PtyPort", "now_ns"]
+
 OPEN_POLL_S = 0.02
-MAX_DEVICE_TURNS = 10_000
 
 
-def now_ns() -> int:
-    """The simulation's clock in real time."""
-    return time.monotonic_ns()
-
-
-class PtyPort:
+class PtyPort(LinePort):
     """Serves ``device`` on a pseudo-terminal; `path` is the name for the host to open.
 
     ``link``, when given, is a symbolic link that always points at the current name (as udev's by-id does).
@@ -40,22 +33,17 @@ class PtyPort:
     def __init__(
         self, device: Device, *, faults: FaultPlan = NO_FAULTS, seed: int = 0, link: Path | None = None
     ) -> None:
-        self._device = device
-        self._to_host = FaultLine(faults, seed=seed * 2)
-        self._to_device = FaultLine(faults, seed=seed * 2 + 1)
+        super().__init__(device, faults=faults, seed=seed)
         self._link = link
         self._master = -1
-        self.path = ""
-        self._open = False
-        self._out = bytearray()
-        self._timer: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
-        self._flights: set[asyncio.TimerHandle] = set()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self.dropped = 0
-        self.opened = 0
 
     # -- life -------------------------------------------------------------------------------------
+
+    @property
+    def plugged(self) -> bool:
+        """True between `plug` and `unplug`."""
+        return self._master >= 0
 
     def plug(self) -> str:
         """Create the pseudo-terminal and serve it on the running loop; returns its path."""
@@ -89,24 +77,11 @@ class PtyPort:
         if self._link is not None:
             self._link.unlink(missing_ok=True)
 
-    def replug(self) -> str:
-        """Plug in again, usually under another name."""
-        self.unplug()
-        return self.plug()
-
-    close = unplug
-
-    @property
-    def is_open(self) -> bool:
-        """True while a host holds the port open."""
-        return self._open
-
     def _cancel(self) -> None:
-        for handle in (self._timer, self._watch, *self._flights):
-            if handle is not None:
-                handle.cancel()
-        self._timer = self._watch = None
-        self._flights.clear()
+        super()._cancel()
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
 
     # -- open and closed --------------------------------------------------------------------------
 
@@ -132,7 +107,7 @@ class PtyPort:
         assert self._loop is not None
         self._watch = None
         if self._hung_up():
-            self._device.poll(now_ns())  # the device talks on; nobody hears it
+            self.device.poll(now_ns())  # the device talks on; nobody hears it
             self._watch = self._loop.call_later(OPEN_POLL_S, self._look)
             return
         self._open = True
@@ -152,57 +127,7 @@ class PtyPort:
         if not data:
             self._closed()
             return
-        for at, part in self._to_device.pass_on(data, now_ns()):
-            self._later(at, self._feed, part)
-
-    def _feed(self, part: bytes) -> None:
-        self._device.feed(part, now_ns())
-        self.kick()
-
-    def kick(self) -> None:
-        """Ask the device what is due (also to be called when something happened to it, such as a press)."""
-        if self._master < 0 or self._loop is None:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        for _ in range(MAX_DEVICE_TURNS):
-            now = now_ns()
-            said = self._device.poll(now)
-            if said and self._open:
-                for at, part in self._to_host.pass_on(said, now):
-                    self._later(at, self._send, part)
-            due = self._device.next_due_ns()
-            if due is None:
-                return
-            if due > now:
-                self._timer = self._loop.call_later((due - now) / 1e9, self.kick)
-                return
-        raise RuntimeError("a simulated device is never done: its next_due_ns does not move on")
-
-    def _later(self, at_ns: int, call: object, part: bytes) -> None:
-        assert callable(call)
-        delay = at_ns - now_ns()
-        if delay <= 0 and not self._flights:
-            call(part)
-            return
-        assert self._loop is not None
-        handle: asyncio.TimerHandle
-
-        def arrive() -> None:
-            self._flights.discard(handle)
-            call(part)
-
-        handle = self._loop.call_at(self._loop.time() + max(delay, 0) / 1e9, arrive)
-        self._flights.add(handle)
-
-    def _send(self, part: bytes) -> None:
-        if not self._open:
-            return
-        room = MAX_BACKLOG - len(self._out)
-        self.dropped += max(0, len(part) - room)
-        self._out += part[:room]
-        self._flush()
+        self._arrived(data)
 
     def _flush(self) -> None:
         assert self._loop is not None

@@ -24,6 +24,21 @@ def crc_bytes(data: bytes) -> bytes:
     return crc16_mcrf4xx(data).to_bytes(2, "little")
 
 
+def crc16_ccitt_false(data: bytes) -> int:
+    """CRC-16/CCITT-FALSE bit by bit: polynomial 0x1021, preset 0xFFFF, not reflected (Eccel Pepper C1)."""
+    crc = 0xFFFF
+    for byte in data:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = ((crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xFFFF
+    return crc
+
+
+def air_crc(data: bytes) -> bytes:
+    """The checksum that ISO 15693 sends over the air (CRC-16/X-25), low byte first."""
+    return (crc16_mcrf4xx(data) ^ 0xFFFF).to_bytes(2, "little")
+
+
 def cobs_stuff(data: bytes) -> bytes:
     """Consistent Overhead Byte Stuffing (Cheshire and Baker 1999), without the delimiter."""
     out = bytearray()

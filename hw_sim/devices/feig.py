@@ -1,9 +1,11 @@
 """A FEIG OBID reader with two 8-way antenna multiplexers, as its manuals describe the wire.
 
-Sources: FEIG system manual ID ISC.MR/PR/PRH101, frames (page 17: an advanced request gets an advanced
-answer; a standard one gets a standard answer unless that is longer than 255 bytes; no answer at all to
-a frame in error), inventory and status bytes; manual ID ISC.ANT.MUX, page 13, [0xDD] Select Channel
-(OutCh 0..8; greater, or the same output on both inputs, is refused with status 0x11; 0 clears the setting).
+Sources: FEIG system manual ID ISC.MR200 (H40801-5e), frames (page 20: an advanced request gets an advanced answer; a
+standard one gets a standard answer unless that is longer than 255 bytes; no answer at all to a frame in error);
+CPR family manual H20800-16e: inventory (pages 81 to 84), select (90), stay quiet (97), RF reset (72), CFG5.ONT (49),
+status bytes (annex C); manual ID ISC.ANT.MUX, page 13, [0xDD] Select Channel (OutCh 0..8; greater, or the same
+output on both inputs, is refused with status 0x11; 0 clears the setting).  Buffered read and notification mode:
+`hw_sim.devices.feig_buffer`.
 
 One multiplexer stands for antennas 1..8 (address 0), the other for 9..16 (address 1).  A power splitter
 feeds both: what each has selected is energised together, so a host that forgets to clear one multiplexer
@@ -12,141 +14,105 @@ reads two antennas at once.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Callable, Sequence
-from random import Random
+from typing import Literal
 
 import msgspec
 
 from hw_sim.devices.codec import crc16_mcrf4xx, crc_bytes
+from hw_sim.devices.feig_buffer import BufferedRead, Scan
+from hw_sim.devices.physics import INVENTORY_MS, MS, QUIET, Air, Field, Noise, Timing
+from hw_sim.devices.quirks import NO_QUIRKS, RARE, Quirks
+from hw_sim.devices.reader import Job, Reader
 
-MS = 1_000_000
+__all__ = ["INVENTORY_MS", "QUIET", "FeigReader", "Field", "Mode", "Noise", "Timing"]
+
 STX = 0x02
 MAX_FRAME = 1024
-GAP_NS = 12 * MS
-"""Silence between two bytes after which the reader gives up an unfinished frame."""
 
 OK, NO_TAG, PARAMETER_RANGE, UNKNOWN_COMMAND, LENGTH_ERROR, UNAVAILABLE = 0x00, 0x01, 0x11, 0x80, 0x81, 0x82
-RF_ERROR, RF_WARNING, MORE_DATA = 0x83, 0x84, 0x94
+RF_ERROR, RF_WARNING, MORE_DATA, HARDWARE_WARNING = 0x83, 0x84, 0x94, 0xF1
+MORE, NOTIFY, PRESENCE = 0x80, 0x40, 0x20
+CINF, ADDRESSED = 0x20, 0x01
+BLOCK = 14
+"""Bytes of one configuration block."""
+ONT_BLOCK, ONT_BYTE, ONT_BIT, ACOLL_BIT = 5, 11, 0x01, 0x04
+CARD = "0000000053511071"
+"""The ISO 14443 B card of the published frames (quirk ``type_b_card``)."""
+CARD_INFO = bytes.fromhex("02b3717000")
+LOOK_AGAIN_NS = 10 * MS
 
-INVENTORY_MS = ((0, 9.8), (1, 14.0), (5, 38.0), (10, 82.0), (20, 184.0))
-"""Milliseconds of one ISO 15693 inventory (high rate, 16 slots) by number of tags in the field."""
-
-Field = Callable[[int], Sequence[str]]
-"""UIDs on one antenna now, bottom of the stack first."""
-
-
-class Noise(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes wrong, each as a probability for one inventory (0 = never).
-
-    ``miss_lone``/``miss_buried``: a tag alone or on top of a stack, and one under others, does not answer.
-    ``miss_together``: share of buried misses that take the whole stack with them (misses are correlated).
-    ``ghost``: a UID that is on no chip answers, with a good checksum.  ``bleed``: each tag of a neighbouring
-    antenna answers here too.  ``rf_error``: status 83, nothing delivered.  ``rf_warning``: status 84, half of
-    the tags delivered.  ``silent``: no reply at all.
-    """
-
-    miss_lone: float = 0.0
-    miss_buried: float = 0.0
-    miss_together: float = 0.5
-    ghost: float = 0.0
-    bleed: float = 0.0
-    rf_error: float = 0.0
-    rf_warning: float = 0.0
-    silent: float = 0.0
+Mode = Literal["host", "buffered", "notify", "notify-ack"]
 
 
-QUIET = Noise()
-
-
-class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """How long the reader takes.  With ``real`` False it answers at once."""
-
-    real: bool = False
-    switch_ms: float = 5.0
-    rf_reset_ms: float = 15.0
-    command_ms: float = 1.0
-    restart_ms: float = 600.0
-
-    def inventory_ns(self, tags: int) -> int:
-        """Duration of an inventory with so many tags: straight lines between the published points."""
-        if not self.real:
-            return 0
-        counts = [n for n, _ in INVENTORY_MS]
-        high = min(max(bisect_left(counts, tags), 1), len(counts) - 1)
-        (n0, t0), (n1, t1) = INVENTORY_MS[high - 1], INVENTORY_MS[high]
-        return round((t0 + (t1 - t0) * (tags - n0) / (n1 - n0)) * MS)
-
-
-class _Job(msgspec.Struct):
-    """A command under way: look at the field at ``sample_ns``, answer at ``due_ns``."""
-
+class _Command(msgspec.Struct, frozen=True):
     advanced: bool
-    command: int
+    code: int
     data: bytes
-    due_ns: int
-    sample_ns: int
-    seen: tuple[int, bytes] | None = None
 
 
-class FeigReader:
-    """The reader's core (`hw_sim.devices.Device`).
+class FeigReader(Reader):
+    """The reader's core.  ``max_records`` is how many data sets fit in one answer before it says "more" (94).
 
-    ``field`` tells which tags lie on an antenna at the moment of asking.  ``max_records`` is how many data
-    sets fit in one answer before the reader says "more" (status 94).
+    ``mode`` is what a technician sets with FEIG's tool: host commands, buffered read, or notification with or
+    without acknowledgement.  ``valid_ms``: how long a tag is not recorded again in the two latter.
     """
+
+    GAP_NS = 12 * MS
+    """Silence between two bytes after which the reader gives up an unfinished frame."""
 
     def __init__(
         self,
         field: Field,
         *,
         antennas: int = 10,
+        places: dict[int, int] | None = None,
         seed: int = 0,
         timing: Timing | None = None,
         noise: Noise = QUIET,
+        quirks: Quirks = NO_QUIRKS,
+        air: Air | None = None,
         address: int = 0,
         max_records: int = 24,
+        mode: Mode = "host",
+        valid_ms: float = 1000.0,
     ) -> None:
-        self._field = field
-        self._antennas = antennas
-        self._rng = Random(seed)
-        self._timing = timing or Timing()
-        self.noise = noise
         self._address = address
         self._max_records = max_records
-        self._buffer = bytearray()
-        self._last_byte_ns = 0
-        self._jobs: deque[_Job] = deque()
-        self._silent_until_ns = 0
-        self._free_ns = 0
-        self.counts: dict[str, int] = {}
-        self._reset_state()
+        self._buffered: BufferedRead | None = None
+        self._eeprom: dict[int, bytes] = {}
+        if quirks.ont_default:
+            self._eeprom[ONT_BLOCK] = bytes(ONT_BYTE) + bytes((ONT_BIT | ACOLL_BIT, 0, 0))
+        first = (places or {1: 1})[1]
+
+        def with_card(place: int) -> list[str]:
+            return [*field(place), CARD] if place == first else list(field(place))
+
+        super().__init__(
+            with_card if quirks.type_b_card else field,
+            antennas=antennas,
+            places=places,
+            seed=seed,
+            timing=timing,
+            noise=noise,
+            quirks=quirks,
+            air=air,
+        )
+        if mode != "host":
+            scan = Scan(self.radio, timing=self._timing, rng=self._rng, antennas=tuple(range(1, antennas + 1)))
+            notify = mode.startswith("notify")
+            self._buffered = BufferedRead(scan, notify=notify, ack=mode == "notify-ack", valid_ms=valid_ms)
 
     def _reset_state(self) -> None:
         self._rf_on = True
         self._channels = [0, 0]
-        self._told: set[str] = set()
-
-    def _count(self, what: str) -> None:
-        self.counts[what] = self.counts.get(what, 0) + 1
+        self._config = dict(self._eeprom)
+        self._last_code = 0x65
+        if self._buffered is not None:
+            self._buffered.start(self._silent_until_ns)
 
     # -- the wire ---------------------------------------------------------------------------------
 
-    def feed(self, data: bytes, now_ns: int) -> None:
-        """Take the host's bytes; an unfinished frame older than 12 ms is forgotten."""
-        if self._buffer and now_ns - self._last_byte_ns > GAP_NS:
-            self._count("gap")
-            self._buffer.clear()
-        self._last_byte_ns = now_ns
-        if now_ns < self._silent_until_ns:
-            self._count("deaf")
-            return
-        self._buffer += data
-        while self._take_frame(now_ns):
-            pass
-
-    def _take_frame(self, now_ns: int) -> bool:
+    def _take(self, now_ns: int) -> bool:
         """Handle one whole frame from the buffer; False when there is none."""
         b = self._buffer
         if not b:
@@ -155,7 +121,7 @@ class FeigReader:
         if len(b) < (3 if advanced else 1):
             return False
         length = int.from_bytes(b[1:3], "big") if advanced else b[0]
-        if not (7 if advanced else 5) <= length <= MAX_FRAME:
+        if not (7 if advanced else 5) <= length <= MAX_FRAME or (advanced and self.quirks.standard_only):
             return self._drop_all("length")
         if len(b) < length:
             return False
@@ -167,7 +133,8 @@ class FeigReader:
         if frame[head] not in (0xFF, self._address):
             self._count("foreign address")
             return True
-        self._accept(advanced, frame[head + 1], frame[head + 2 : -2], now_ns)
+        command = _Command(advanced, frame[head + 1], frame[head + 2 : -2])
+        self._begin(command, now_ns, self._duration_ns(command), asks=self._is_inventory(command))
         return True
 
     def _drop_all(self, why: str) -> bool:
@@ -176,55 +143,40 @@ class FeigReader:
         self._buffer.clear()
         return False
 
-    def _accept(self, advanced: bool, command: int, data: bytes, now_ns: int) -> None:
-        start = max(now_ns, self._free_ns)
-        busy = self._duration_ns(command, data)
-        sample = start + (self._rng.randrange(busy + 1) if busy else 0)
-        self._free_ns = start + busy
-        self._jobs.append(_Job(advanced, command, data, start + busy, sample))
+    def _is_inventory(self, command: _Command) -> bool:
+        return command.code == 0xB0 and command.data[:1] == b"\x01" and len(command.data) > 1 and self._buffered is None
 
-    def _duration_ns(self, command: int, data: bytes) -> int:
+    @property
+    def _only_new(self) -> bool:
+        return bool(self._config.get(ONT_BLOCK, bytes(BLOCK))[ONT_BYTE] & ONT_BIT)
+
+    def _duration_ns(self, command: _Command) -> int:
         t = self._timing
-        if not t.real:
-            return 0
-        if command == 0xB0 and data[:1] == b"\x01":
-            told = self._told if len(data) > 1 and data[1] & 0x80 else set()
-            fresh = sum(u not in told for a in self._energised() for u in self._field(a))
+        if self._is_inventory(command):
+            mode = command.data[1]
             # The anticollision stops when an answer is full; MORE goes on with the tags that are left.
-            return t.inventory_ns(min(fresh, self._max_records))
-        return round({0xDD: t.switch_ms, 0x69: t.rf_reset_ms}.get(command, t.command_ms) * MS)
+            if mode & MORE or (self._only_new and not mode & PRESENCE):
+                return t.inventory_ns(min(self.radio.willing(), self._max_records))
+            return t.inventory_ns(min(self.radio.present(), self._max_records))
+        return t.ns({0xDD: t.switch_ms, 0x69: t.rf_reset_ms}.get(command.code, t.command_ms))
 
-    def poll(self, now_ns: int) -> bytes:
-        """Answers that are due."""
-        out = bytearray()
-        while self._jobs and self._jobs[0].sample_ns <= now_ns:
-            job = self._jobs[0]
-            if job.seen is None:
-                job.seen = self._execute(job.command, job.data)
-            if job.due_ns > now_ns:
-                break
-            self._jobs.popleft()
-            if self._rng.random() < self.noise.silent:
-                self._count("silent")
-                continue
-            out += self._encode(job.advanced, job.command, *job.seen)
-        return bytes(out)
-
-    def next_due_ns(self) -> int | None:
-        """Time of the next sample or answer."""
-        if not self._jobs:
-            return None
-        job = self._jobs[0]
-        return job.sample_ns if job.seen is None else job.due_ns
-
-    def restart(self, now_ns: int) -> None:
-        """The reader reboots: it forgets its channels and half-read inventories and is deaf for a while."""
-        self._count("restart")
-        self._buffer.clear()
-        self._jobs.clear()
-        self._reset_state()
-        self._silent_until_ns = now_ns + round(self._timing.restart_ms * MS)
-        self._free_ns = self._silent_until_ns
+    def _say(self, job: Job) -> bytes:
+        command = job.command
+        assert isinstance(command, _Command)
+        assert isinstance(job.seen, tuple)
+        status, data = job.seen
+        if job.asks and self.radio.spoilt(job.start_ns, job.due_ns):
+            status, data = RF_ERROR, b""
+        code = command.code
+        if self.quirks.hardware_warning and self._rng.random() < RARE:
+            status, data = HARDWARE_WARNING, b""
+        if self.quirks.wrong_echo and self._rng.random() < RARE:
+            self._count("wrong echo")
+            code = self._last_code
+        self._last_code = command.code
+        frame = self._encode(command.advanced, code, status, data)
+        # As published: the device id came with one byte less than its length says.
+        return frame[:-3] + frame[-2:] if self.quirks.short_info and command.data == b"\x80" and code == 0x66 else frame
 
     def _encode(self, advanced: bool, command: int, status: int, data: bytes) -> bytes:
         body = bytes((self._address, command, status)) + data
@@ -236,11 +188,34 @@ class FeigReader:
             frame = bytes((len(body) + 3,)) + body
         return frame + crc_bytes(frame)
 
+    def _unasked(self, now_ns: int) -> bytes:
+        if self._buffered is None:
+            return b""
+        told = self._buffered.step(now_ns)
+        return b"".join(self._encode(True, 0x22, status, data) for status, data in told)
+
+    def _unasked_due_ns(self) -> int | None:
+        return self._buffered.next_due_ns() if self._buffered is not None else None
+
     # -- commands ---------------------------------------------------------------------------------
 
-    def _execute(self, command: int, data: bytes) -> tuple[int, bytes]:
+    def _look(self, job: Job) -> tuple[int, bytes] | None:
         """Status and data of the answer."""
-        match command:
+        command = job.command
+        assert isinstance(command, _Command)
+        data = command.data
+        match command.code:
+            case 0xB0:
+                return self._iso_host(job, data)
+            case 0x80 | 0x81 | 0x83:
+                return self._configure(command.code, data)
+            case 0x22 | 0x31 | 0x32 | 0x33:
+                return self._buffered.command(command.code, data) if self._buffered is not None else (UNAVAILABLE, b"")
+            case _:
+                return self._control(command.code, data, job.sample_ns)
+
+    def _control(self, code: int, data: bytes, now_ns: int) -> tuple[int, bytes]:
+        match code:
             case 0x52:
                 return (OK, b"") if len(data) == 1 else (LENGTH_ERROR, b"")
             case 0x65:
@@ -249,14 +224,16 @@ class FeigReader:
             case 0x66:
                 return (OK, self._info(data[0])) if len(data) == 1 else (LENGTH_ERROR, b"")
             case 0x69:
-                self._told.clear()
+                self.radio.reset_field(now_ns)
                 return OK, b""
             case 0x6A:
-                return self._rf_output(data)
+                return self._rf_output(data, now_ns)
+            case 0x72:
+                return (OK, b"") if len(data) >= 2 else (LENGTH_ERROR, b"")
+            case 0x74:
+                return OK, b"\x00"
             case 0xDD:
-                return self._select_channel(data)
-            case 0xB0:
-                return self._iso_host(data)
+                return self._select_channel(data, now_ns)
             case _:
                 self._count("unknown command")
                 return UNKNOWN_COMMAND, b""
@@ -266,16 +243,29 @@ class FeigReader:
             return bytes.fromhex("17e33dd00000000000002d3800000000")
         return bytes.fromhex("03030044530d30")
 
-    def _rf_output(self, data: bytes) -> tuple[int, bytes]:
+    def _configure(self, code: int, data: bytes) -> tuple[int, bytes]:
+        """Blocks of 14 bytes; bit 7 of the address means the EEPROM, which outlives a restart."""
+        if not data or len(data) != (1 + BLOCK if code == 0x81 else 1):
+            return LENGTH_ERROR, b""
+        kept, number = data[0] & 0x80, data[0] & 0x3F
+        if code == 0x80:
+            return OK, (self._eeprom if kept else self._config).get(number, bytes(BLOCK))
+        value = data[1:] if code == 0x81 else bytes(BLOCK)
+        self._config[number] = value
+        if kept:
+            self._eeprom[number] = value
+        return OK, b""
+
+    def _rf_output(self, data: bytes, now_ns: int) -> tuple[int, bytes]:
         if len(data) != 1:
             return LENGTH_ERROR, b""
         if data[0] > 1:
             return PARAMETER_RANGE, b""
         self._rf_on = bool(data[0])
-        self._told.clear()
+        self._energise(now_ns)
         return OK, b""
 
-    def _select_channel(self, data: bytes) -> tuple[int, bytes]:
+    def _select_channel(self, data: bytes, now_ns: int) -> tuple[int, bytes]:
         if len(data) != 3:
             return LENGTH_ERROR, b""
         mux, out1, out2 = data
@@ -284,80 +274,105 @@ class FeigReader:
             return PARAMETER_RANGE, b""
         # Only input 1 is wired; what is routed to input 2 stays dark.
         self._channels[mux] = out1
-        self._told.clear()
+        self._energise(now_ns)
         return OK, b""
 
-    def _energised(self) -> tuple[int, ...]:
-        if not self._rf_on:
-            return ()
-        numbers = (8 * mux + channel for mux, channel in enumerate(self._channels) if channel)
-        return tuple(n for n in numbers if n <= self._antennas)
+    def _energise(self, now_ns: int) -> None:
+        chosen = [8 * mux + channel for mux, channel in enumerate(self._channels) if channel] if self._rf_on else []
+        self.radio.power([n for n in chosen if n <= self.antennas], now_ns)
 
-    def _iso_host(self, data: bytes) -> tuple[int, bytes]:
+    # -- ISO host commands ------------------------------------------------------------------------
+
+    def _iso_host(self, job: Job, data: bytes) -> tuple[int, bytes] | None:
+        if self._buffered is not None:
+            return UNAVAILABLE, b""
         if len(data) < 2:
             return LENGTH_ERROR, b""
-        if data[0] != 0x01:
-            return UNAVAILABLE, b""
-        mode = data[1]
-        if mode & 0x7F:
-            # Notification, presence and internal-antenna modes belong to other models.
-            return UNAVAILABLE, b""
-        if len(data) != 2:
+        code, mode = data[0], data[1]
+        match code:
+            case 0x01:
+                return self._inventory_command(job, mode, data[2:])
+            case 0x02:
+                return self._addressed(mode, data[2:], self._stay_quiet, must=True)
+            case 0x25:
+                return self._addressed(mode, data[2:], self._select(mode), must=True)
+            case 0x26:
+                return self._addressed(mode, data[2:], self._ready, must=False)
+            case 0x2B:
+                return (NO_TAG, b"") if not self.radio.present() else (UNAVAILABLE, b"")
+            case _:
+                return UNAVAILABLE, b""
+
+    def _addressed(self, mode: int, rest: bytes, act: object, *, must: bool) -> tuple[int, bytes]:
+        assert callable(act)
+        if not mode & ADDRESSED:
+            return (PARAMETER_RANGE, b"") if must or rest else act(None)
+        return act(rest.hex().upper()) if len(rest) == 8 else (LENGTH_ERROR, b"")
+
+    def _stay_quiet(self, uid: str) -> tuple[int, bytes]:
+        # No tag answers this command (ISO 15693-3, 10.3.2), so the reader cannot know whether it was heard.
+        self.radio.hush([uid])
+        return OK, b""
+
+    def _select(self, mode: int) -> object:
+        def act(uid: str) -> tuple[int, bytes]:
+            if not self.radio.has(uid):
+                return NO_TAG, b""
+            self.radio.wake(uid)
+            return OK, (CARD_INFO if uid == CARD else b"\x00") if mode & CINF else b""
+
+        return act
+
+    def _ready(self, uid: str | None) -> tuple[int, bytes]:
+        if uid is not None and not self.radio.has(uid):
+            return NO_TAG, b""
+        self.radio.wake(uid)
+        return OK, b""
+
+    def _inventory_command(self, job: Job, mode: int, rest: bytes) -> tuple[int, bytes] | None:
+        waits = bool(mode & NOTIFY)
+        if mode & 0x1F or (mode & PRESENCE and not self._only_new) or (waits and mode & MORE):
+            # Internal antennas belong to other models; the manual excludes the two combinations.
+            return UNAVAILABLE if mode & 0x1F else PARAMETER_RANGE, b""
+        if len(rest) != waits:
             return LENGTH_ERROR, b""
-        if not mode & 0x80:
-            self._told.clear()
-        return self._inventory()
+        if not mode & MORE and (mode & PRESENCE or not self._only_new):
+            self.radio.wake()
+        if not waits:
+            return self._inventory()
+        answer = self._inventory()
+        deadline = job.start_ns + rest[0] * 100 * MS
+        if answer == (NO_TAG, b"") and job.sample_ns < deadline:
+            job.sample_ns = min(deadline, job.sample_ns + max(LOOK_AGAIN_NS, self._timing.inventory_ns(0)))
+            return None
+        job.due_ns = job.sample_ns
+        self._free_ns = max(self._free_ns, job.due_ns)
+        return answer
 
     def _inventory(self) -> tuple[int, bytes]:
         noise, rng = self.noise, self._rng
-        if rng.random() < noise.rf_error:
+        failed = rng.random() < noise.rf_error
+        if failed:
             self._count("rf error")
-            return RF_ERROR, b""
-        seen = [u for u in self._answering() if u not in self._told]
+            if not self.quirks.error_data:
+                return RF_ERROR, b""
+        seen = self.radio.answering()
+        if failed:
+            return self._records(seen[: len(seen) // 2], RF_ERROR)
         if rng.random() < noise.rf_warning:
             self._count("rf warning")
             seen = seen[: len(seen) // 2]
             return (RF_WARNING, b"") if not seen else self._records(seen, RF_WARNING)
+        if not seen and self.quirks.empty_warning and rng.random() < 0.05:
+            return RF_WARNING, b""
         return self._records(seen, OK)
 
     def _records(self, uids: list[str], status: int) -> tuple[int, bytes]:
         """The next answer's data sets: TR-TYPE 03 (ISO 15693), DSFID, UID most significant byte first."""
         if not uids:
-            return NO_TAG, b""
+            return (NO_TAG if status == OK else status), b""
         now = uids[: self._max_records]
-        self._told.update(now)
-        body = bytes((len(now),)) + b"".join(b"\x03\x00" + bytes.fromhex(u) for u in now)
+        self.radio.hush(now)
+        kinds = {CARD: b"\x05\x71"}  # ISO 14443 B: application family instead of a DSFID
+        body = bytes((len(now),)) + b"".join(kinds.get(u, b"\x03\x00") + bytes.fromhex(u) for u in now)
         return (MORE_DATA if len(uids) > len(now) else status), body
-
-    # -- physics ----------------------------------------------------------------------------------
-
-    def _answering(self) -> list[str]:
-        noise, rng = self.noise, self._rng
-        seen: list[str] = []
-        on = self._energised()
-        for antenna in on:
-            seen += self._unmissed(list(self._field(antenna)))
-        if noise.bleed:
-            for n in sorted({a + d for a in on for d in (-1, 1)} - set(on)):
-                if 1 <= n <= self._antennas:
-                    seen += [u for u in self._field(n) if rng.random() < noise.bleed]
-        if on and rng.random() < noise.ghost:
-            self._count("ghost")
-            seen.append(f"E0040150{rng.randrange(1 << 32):08X}")
-        rng.shuffle(seen)
-        # A tag that two energised antennas reach answers once: the anticollision names UIDs, not places.
-        return list(dict.fromkeys(seen))
-
-    def _unmissed(self, stack: list[str]) -> list[str]:
-        noise, rng = self.noise, self._rng
-        if not (noise.miss_lone or noise.miss_buried):
-            return stack
-        together = rng.random() < noise.miss_buried * noise.miss_together
-        alone = noise.miss_buried * (1 - noise.miss_together)
-        kept: list[str] = []
-        for height, uid in enumerate(stack):
-            buried = height < len(stack) - 1
-            lost = (together or rng.random() < alone) if buried else rng.random() < noise.miss_lone
-            if not lost:
-                kept.append(uid)
-        return kept
