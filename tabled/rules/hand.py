@@ -172,7 +172,7 @@ class Hand(Facing):
         self.pass_turn(i)
 
     def lose_raise(self, seat: str) -> None:
-        """Take from the seat its right to raise until somebody else raises (a penalty for acting out of turn)."""
+        """Note that the seat has answered the price: it may not raise until somebody else does (also as a penalty)."""
         i = self.table.index[seat]
         self.seen[i] = self.bet_to
         self.heard[i] = self.raises

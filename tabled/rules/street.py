@@ -197,6 +197,8 @@ class Docket:
             hand = self.hand.copy()
             if hand.bet_of(seat) > hand.bet_to:
                 hand.set_level(hand.bet_of(seat), all_in=False)
+            for answered in (seat, *later):
+                hand.lose_raise(answered)  # they have acted at the amount that stands
             self.hand = hand
             return Judgement(correct.stands(hand, self.profile, seat, why, "correct"), hand)
         judged = correct.correct_put(self.hand, self.profile, seat, later)

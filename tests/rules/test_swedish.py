@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import locked, open_to, profile, rule, short, situation
+from tests.rules.table import judged, locked, open_to, profile, rule, short, situation
 
 THREE = "A 4700/300* B 5000 C 5000"
 
@@ -506,6 +506,15 @@ def test_se_7_9_others_are_not_heard_but_the_dealer_must_still_count(witness):
     r = rule(profile("swedish", third_party_unheard="ignored"), wrong(400), f"{witness} points", put_by="B")
     assert r.action == "stands"
     assert not r.floor
+
+
+def test_se_7_9_last_chips_that_lie_wrong_are_all_in():
+    where = situation("A 4700/300* B 0/400* C 5000", "C", 300, prior="A bet 300, B put 400")
+    judged_ = judged("swedish", where, "dealer points", put_by="B")
+    r = judged_.ruling
+    assert (r.action, r.to, r.add, r.back, r.full) == ("corrected", 400, 0, 0, False)
+    assert judged_.after.to_act == "C"
+    assert judged_.after.n_in == 2
 
 
 def test_se_7_9_correction_reaches_those_who_called_the_wrong_amount():

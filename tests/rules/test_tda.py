@@ -244,6 +244,9 @@ def test_tda_52_a_after_the_next_card_it_stands():
     assert r.action == "stands"
     assert r.to == 800
     assert r.window
+    assert open_to(r) == {"A", "D"}
+    assert locked(r) == {"C"}
+    assert r.min_raise_to == 1300
 
 
 def test_tda_52_a_underbet_and_its_caller_add_the_rest():
