@@ -79,11 +79,16 @@ class Present(Observation, frozen=True, tag="present"):
 
     ``complete`` is False when the reader said that it may have missed some (FEIG status 83, 84, 93
     or 94, a MORE chain that broke off): then the absence of another tag proves nothing.
+
+    ``quiet`` names tags that had been told to stay quiet before this look and did not answer: nothing is
+    known of them, so ``complete`` is False, but every tag that is neither in ``tags`` nor in ``quiet`` was
+    absent.  Sorted; empty for a look at everything and for one that may have missed some.
     """
 
     antenna: int
     tags: tuple[Tag, ...]
     complete: bool = True
+    quiet: tuple[str, ...] = ()
 
 
 class CleanEmpty(Observation, frozen=True, tag="empty"):

@@ -107,6 +107,8 @@ class Figures(msgspec.Struct, frozen=True):
     clock_ns: int | None = None
     """Width of the clock's span now."""
     drift_ppm: float | None = None
+    notes: tuple[str, ...] = ()
+    """What a technician should know though the device works, each one line with what to do; a bounded few."""
 
 
 class Session(Protocol):

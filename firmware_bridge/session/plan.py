@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from typing import Literal
 
 import msgspec
 
 from firmware_bridge.framing.feig import ANY_ADDRESS
 from firmware_bridge.session.inventory import inventory_ns
+from firmware_bridge.session.schedule import Member
 from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY
 
 MS = 1_000_000
@@ -18,6 +19,8 @@ MAX_ROUNDS = 32
 """Replies in one MORE chain; a longer one is a fault of the reader."""
 
 SWITCH_NS = 5 * MS
+RF_RESET_NS = 15 * MS
+"""The field is off for so long (FEIG H20800-16e-ID-B p. 72)."""
 EXCHANGE_NS = 2 * MS
 """Allowance for one question and answer through the host and the adapter, beyond the bytes themselves."""
 
@@ -27,12 +30,23 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     ``gap_ms``: silence after which a frame's head is given up.  The reader itself pauses 12 ms at most; the
     rest is for adapters that hold bytes back for 16 ms.
+
+    ``lanes`` "ont": the reader is set (in its RAM) to name only chips that are new, and one look in
+    ``full_every`` resets the field first so that all answer.  Only for an antenna that stays energised between
+    its looks: a single one, or ``keeps_power`` says that a technician knows better.  ``new_chips`` is how many
+    may land between two looks for the stated bound to hold.  ``notify_ms``, a multiple of 100: a look for new chips
+    waits for one in the reader for so long.
     """
 
     antennas: tuple[int, ...]
     address: int = ANY_ADDRESS
     advanced: bool | None = None
     multiplexer: bool = True
+    lanes: Literal["sweep", "ont"] = "sweep"
+    keeps_power: bool = False
+    full_every: int = 8
+    new_chips: int = 5
+    notify_ms: int = 0
     chips_per_antenna: int = 20
     inventory_timeout_ms: int = 400
     reply_timeout_ms: int = 100
@@ -57,6 +71,12 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             return "times must be between 1 and 10000 ms"
         if not 0 <= self.chips_per_antenna <= MAX_TAGS_PER_INVENTORY or not 1 <= self.silent_limit <= 100:
             return f"'chips_per_antenna' must be 0 to {MAX_TAGS_PER_INVENTORY}, 'silent_limit' 1 to 100"
+        if self.lanes == "ont" and len(antennas) > 1 and not self.keeps_power:
+            return "'lanes' = \"ont\" needs an antenna that stays energised; a multiplexer's do not"
+        if not 1 <= self.full_every <= 100 or not 0 <= self.new_chips <= MAX_TAGS_PER_INVENTORY:
+            return f"'full_every' must be 1 to 100, 'new_chips' 0 to {MAX_TAGS_PER_INVENTORY}"
+        if self.notify_ms % 100 or not 0 <= self.notify_ms <= 2000 or (self.notify_ms and len(antennas) > 1):
+            return "'notify_ms' must be a multiple of 100 up to 2000, with a single antenna"
         slowest_ns = inventory_ns(self.chips_per_antenna) + (11 + 10 * self.chips_per_antenna) * byte_ns
         if slowest_ns > self.inventory_timeout_ms * MS:
             return (
@@ -72,22 +92,36 @@ def channel_of(antenna: int) -> tuple[int, int]:
     return mux, output + 1
 
 
-def worst_sweep_ns(options: FeigOptions, byte_ns: int) -> int:
-    """Longest sweep without a fault, every antenna holding ``chips_per_antenna`` tags (see `inventory_ns`).
+def member(device: str, options: FeigOptions, byte_ns: int, *, shared: bool) -> Member:
+    """A reader as a time plan sees it, every antenna holding ``chips_per_antenna`` tags (see `inventory_ns`).
 
-    Switching, bytes on the line (``byte_ns`` each), `EXCHANGE_NS` for each question, and the least period
-    are in it.
+    Switching, bytes on the line (``byte_ns`` each) and `EXCHANGE_NS` for each question are in it.  Where there
+    are several multiplexers or the plan is shared, every look costs one more switch: off.
     """
     overhead = 9 if options.advanced else 7
 
     def exchange(sent: int, received: int) -> int:
         return EXCHANGE_NS + (2 * overhead + sent + received) * byte_ns
 
-    antennas = options.antennas
-    chips = options.chips_per_antenna
-    total = len(antennas) * (exchange(2, 1 + 10 * chips) + inventory_ns(chips))
+    def inventory(chips: int) -> int:
+        return exchange(2, 1 + 10 * chips) + inventory_ns(chips)
+
+    around = 0
     if options.multiplexer:
-        # One more switch wherever the sweep, closed to a ring, leaves a multiplexer.
-        offs = sum(channel_of(a)[0] != channel_of(b)[0] for a, b in pairwise((*antennas, antennas[0])))
-        total += (len(antennas) + offs) * (exchange(3, 0) + SWITCH_NS)
-    return max(total, options.min_sweep_ms * MS)
+        offs = shared or len({channel_of(a)[0] for a in options.antennas}) > 1
+        around = (1 + offs) * (exchange(3, 0) + SWITCH_NS)
+    elif shared:
+        around = 2 * (exchange(1, 0) + SWITCH_NS)
+    full = around + inventory(options.chips_per_antenna)
+    fresh = None
+    if options.lanes == "ont" and not shared:
+        full += exchange(0, 0) + RF_RESET_NS
+        fresh = around + inventory(options.new_chips) + options.notify_ms * MS
+    return Member(
+        device=device,
+        antennas=options.antennas,
+        full_ns=(full,) * len(options.antennas),
+        fresh_ns=fresh,
+        full_every=options.full_every if fresh is not None else 1,
+        rest_ns=options.min_sweep_ms * MS,
+    )

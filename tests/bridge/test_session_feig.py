@@ -9,7 +9,7 @@ import pytest
 
 from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.inventory import inventory_ns, read_batch
-from firmware_bridge.session.plan import FeigOptions, channel_of, worst_sweep_ns
+from firmware_bridge.session.plan import FeigOptions, channel_of
 from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present, TimeSpan
 from tests.bridge.peers import FeigReader, feig_reply, records
 
@@ -358,16 +358,20 @@ def test_the_physics_table() -> None:
 
 def test_the_stated_sweep_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firmware_bridge.session.plan.EXCHANGE_NS", 0)
-    ten = tuple(range(1, 9))
+
+    def worst(byte_ns: int = 0, **options: Any) -> int:
+        return FeigSession(READER, FeigOptions(min_sweep_ms=20, **options), byte_ns=byte_ns).worst_sweep_ns()
+
+    eight = tuple(range(1, 9))
     # the physics alone: switching 5 ms, empty inventory 9.8 ms
-    assert worst_sweep_ns(FeigOptions(antennas=ten, chips_per_antenna=0), 0) == 8 * 14_800_000
-    with_two = FeigOptions(antennas=tuple(range(1, 11)), chips_per_antenna=0)
-    assert worst_sweep_ns(with_two, 0) == 10 * 14_800_000 + 2 * 5 * MS
-    full = FeigOptions(antennas=ten, chips_per_antenna=20)
-    assert worst_sweep_ns(full, 0) == 8 * 189 * MS
+    assert worst(antennas=eight, chips_per_antenna=0) == 8 * 14_800_000
+    # with two multiplexers any look may have to switch the other off first
+    assert worst(antennas=tuple(range(1, 11)), chips_per_antenna=0) == 10 * 19_800_000
+    assert worst(antennas=eight, chips_per_antenna=20) == 8 * 189 * MS
     # 8 selects of 8 + 6 bytes and 8 inventories of 7 + 207 bytes at 38400 baud, 11 bits each
     byte = 11_000_000_000 // 38400
-    assert worst_sweep_ns(full, byte) - worst_sweep_ns(full, 0) == 8 * (17 + 217) * byte
+    extra = worst(byte, antennas=eight, chips_per_antenna=20) - worst(antennas=eight, chips_per_antenna=20)
+    assert extra == 8 * (17 + 217) * byte
 
 
 def test_a_slow_reader_is_counted_against_the_stated_bound() -> None:

@@ -1,0 +1,89 @@
+"""What a reader that is asked is made of: its options, its questions, and what their silence means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from firmware_bridge.framing.decoder import Decoder
+from firmware_bridge.wire import AnyObservation
+
+MS = 1_000_000
+LATEST_ANSWER_NS = 2000 * MS
+"""An answer that did not come for so long will not come."""
+
+FrameT = TypeVar("FrameT")
+Found = list[AnyObservation]
+Command = tuple[int, bytes] | str
+"""A question as the protocol names it: command and data, or a line of text."""
+
+
+class PolledDecoder(Decoder[FrameT], Protocol[FrameT]):
+    """A decoder that can be emptied."""
+
+    def clear(self) -> None:
+        """Gives up what is pending, counted."""
+
+
+class PolledOptions(Protocol):
+    """What the options of every asked reader hold; times in milliseconds."""
+
+    @property
+    def antennas(self) -> tuple[int, ...]:
+        """Antenna numbers, in the order of the looks."""
+
+    @property
+    def inventory_timeout_ms(self) -> int:
+        """How long an inventory may take."""
+
+    @property
+    def reply_timeout_ms(self) -> int:
+        """How long any other answer may take."""
+
+    @property
+    def gap_ms(self) -> int:
+        """Silence after which a frame's head is given up."""
+
+    @property
+    def lost_after_ms(self) -> int:
+        """Silence that is a loss, together with ``silent_limit``."""
+
+    @property
+    def silent_limit(self) -> int:
+        """Questions in a row without an answer that are a loss, together with ``lost_after_ms``."""
+
+
+class Role(Enum):
+    """What a question is for, which decides what its silence means."""
+
+    HELLO = auto()
+    """Asked until it is answered or the reader is lost; so is a set-up question."""
+    BARRIER = auto()
+    LOOK = auto()
+    """Asked twice, then its antenna is corrupt."""
+    CHAIN = auto()
+    """More of an inventory: asking twice could skip some, so what came stands and proves no absence."""
+    DARK = auto()
+    """Switching the field off after a look: asked until it is answered."""
+
+
+class Question(msgspec.Struct, Generic[FrameT]):
+    """The request under way.  ``first_ns`` is when it was first sent: a late answer may belong to that one."""
+
+    command: Command
+    role: Role
+    handler: Callable[[FrameT, int], Found]
+    timeout_ns: int
+    first_ns: int
+    sent_ns: int
+    tries: int = 1
+
+
+class Awaited(msgspec.Struct):
+    """Answers to one barrier command that may still come, and when it was last asked."""
+
+    answers: int = 0
+    asked_ns: int = 0
