@@ -174,7 +174,7 @@ BUGS = (
         "corrupt read as empty",
         Parts(feig=_CorruptIsEmpty),
         _nothing,
-        frozenset({"rulings_are_true", "felt_equals_accounts"}),
+        frozenset({"rulings_are_true", "felt_equals_accounts", "somebody_is_asked"}),
     ),
     Bug(
         "ghost counted as chip",

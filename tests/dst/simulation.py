@@ -339,7 +339,7 @@ class Simulation:
         self.note(f"    PEOPLE: {about}")
         began_ns = now_ns - round(PATIENCE_S * S)
         if self._healed and began_ns > self.mix.heal_ns and self.host is not None and about != "question_without_truth":
-            inv.somebody_is_asked(about, self.host.engine.state)
+            inv.somebody_is_asked(about, self.host.engine.state, exact=self.mix.exact)
 
     def _hear(self, leaf: str, payload: bytes) -> None:
         self.witness.delivered(leaf, payload)

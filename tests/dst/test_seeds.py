@@ -13,7 +13,7 @@ from tests.dst.seeds import kept_sound
 from tests.dst.simulation import Report, run
 
 BASE = int(os.environ.get("DST_BASE", "0"))
-SECONDS = float(os.environ.get("DST_SECONDS", "20"))
+SECONDS = float(os.environ.get("DST_SECONDS", "10"))
 MAX_SEEDS = 100_000
 
 
