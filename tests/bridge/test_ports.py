@@ -113,5 +113,5 @@ def test_drivers_of_others_are_found_by_entry_point(monkeypatch: pytest.MonkeyPa
     assert driven.port == SerialPort("/dev/x", panel.BAUD, "N")
     with pytest.raises(ConfigProblem, match=r"cannot be loaded.*Reinstall"):
         registry.drive(DeviceConfig("p", "broken", "/dev/x"))
-    with pytest.raises(ConfigProblem, match="Drivers here: broken, feig, .*other, panel"):
+    with pytest.raises(ConfigProblem, match=r"Drivers here: broken, feig, .*other, panel"):
         registry.drive(DeviceConfig("p", "unknown", "/dev/x"))
