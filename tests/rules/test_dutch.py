@@ -180,6 +180,13 @@ def test_nl_bring_in_all_in_over_it_is_measured_from_the_bring_in(stack, complet
     assert "A" not in locked(r)
 
 
+def test_nl_bring_in_is_completed_under_the_full_bet_rule_too():
+    r = rule("dutch-full-bet", brought_in(), "B say complete")
+    assert (r.action, r.to) == ("complete", 40)
+    assert rule("dutch-full-bet", brought_in(), "B tap").options[0].complete_to is None
+    assert rule("dutch-full-bet", brought_in(), "B stage 5").options[0].complete_to == 40
+
+
 def test_nl_bring_in_one_chip_of_exactly_the_completion():
     assert rule("dutch-half-bet", brought_in(), "B put 40").action == "complete"
     call = rule(profile("dutch-half-bet", one_chip_bring_in="call"), brought_in(), "B put 40")

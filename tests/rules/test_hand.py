@@ -170,6 +170,8 @@ def test_each_players_ante_is_layered_and_a_single_one_is_dead():
 def test_a_seat_too_short_for_both_posts_the_blind_first():
     hand = start("1 500 sb, 2 12 bb +10, 3 500", button="3")
     assert (hand.bet_of("2"), hand.dead) == (10, 2)
+    hand = start("1 500 sb, 2 500 bb, 3 500, 4 13 bb +1 ~5", button="4")
+    assert (hand.bet_of("4"), hand.stack_of("4"), hand.dead) == (10, 0, 3)
 
 
 def test_a_late_small_blind_is_dead():

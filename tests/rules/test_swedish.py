@@ -508,6 +508,13 @@ def test_se_7_9_others_are_not_heard_but_the_dealer_must_still_count(witness):
     assert not r.floor
 
 
+def test_se_7_9_correction_passes_the_turn_over_who_has_now_answered():
+    where = situation(
+        "C 4500/500* A 4700/300* B 4500/500*", "A", 300, prior="A bet 300, B put 500, C call 500",
+    )  # fmt: skip
+    assert judged("swedish", where, "dealer points", put_by="B").after.to_act == "A"
+
+
 def test_se_7_9_last_chips_that_lie_wrong_are_all_in():
     where = situation("A 4700/300* B 0/400* C 5000", "C", 300, prior="A bet 300, B put 400")
     judged_ = judged("swedish", where, "dealer points", put_by="B")
