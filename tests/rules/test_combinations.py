@@ -194,6 +194,12 @@ def test_a_call_fed_in_two_trips_by_one_chip_each_says_so():
     assert rule("tda-2024", facing(), "B put 1000").reason.code == "one_chip_call"
 
 
+def test_seats_are_named_in_order_of_action():
+    r = rule("tda-2024", facing(), "B say raise")
+    assert r.may_raise == ("C", "A")
+    assert [o.seat for o in r.options] == ["C", "A"]
+
+
 def test_change_given_first_and_the_bet_after_it():
     r = rule("tda-2024", facing(325), "B asks", "B put 1000", "B change", "B put 100 100 100 25")
     assert short(r) == ("call", 325, 0, 0)

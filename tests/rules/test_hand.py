@@ -210,6 +210,12 @@ def test_straddle_acts_last_and_sets_price_and_raise():
     assert old.faced("4").min_to == 30
 
 
+def test_dead_small_blind_counts_in_the_pot_at_pot_limit():
+    hand = start("1 500 bb, 2 500, 3 500", structure="pot-limit", button="3")
+    assert hand.faced("2").max_to == 35
+    assert start("1 500 sb, 2 500 4, 3 500", structure="pot-limit", button="3").faced("3").max_to == 35
+
+
 def test_button_straddle_opens_left_of_the_button():
     assert start("1 500 sb, 2 500 bb, 3 500, 4 500 20", button="4", straddle=20).to_act == "1"
 

@@ -207,6 +207,8 @@ def test_tda_51_b_under_a_raise_with_several_players_the_floor_decides():
     assert r.action == "floor"
     assert [c.action for c in r.candidates] == ["call", "fold"]
     assert r.options[0].raise_min_to is None
+    three = raised("A 9000/200* B 9000/800* C 9000")
+    assert rule("tda-2024", three, "C put 100 100").action == "floor"
 
 
 def test_tda_51_b_opening_bet_or_heads_up_is_a_full_call():
