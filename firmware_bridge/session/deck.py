@@ -70,9 +70,10 @@ PAGES_32: dict[str, tuple[str, ...]] = {
     "main": (
         "fold", "check", "call", "all_in", "7", "8", "9", "entry",
         "raise", "bet", "raise_to", "raise_by", "4", "5", "6", "number",
-        "seat", "said_first", "pot", "complete", "1", "2", "3", "clear",
+        "seat", "said_first", "pot", "page:more", "1", "2", "3", "clear",
         "undo", "floor", "next_street", "new_hand", "0", "00", "key_a", "key_b",
     ),
+    "more": ("complete", "hand_withdraws", "page:main"),
 }  # fmt: skip
 """For the decks of 32 keys."""
 PAGES_6: dict[str, tuple[str, ...]] = {
