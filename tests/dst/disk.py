@@ -29,7 +29,7 @@ class Disk:
     def open(self, path: Path, epoch: str) -> Journal:
         """Open the journal file with this disk below it."""
         journal = Journal.open(path, epoch=epoch)
-        journal._writer = _Connection(journal._writer, self)  # type: ignore[assignment]
+        journal._writer = _Connection(journal._writer, self)  # type: ignore[assignment]  # stands in for a connection
         return journal
 
     @staticmethod
