@@ -15,12 +15,16 @@ import sys
 from itertools import islice
 from pathlib import Path
 
-from hw_sim.devices.feig import Noise
+from hw_sim.devices.faults import FaultPlan, FaultTextError, parse_faults
+from hw_sim.devices.physics import Noise
+from hw_sim.devices.quirks import Quirks, UnknownQuirkError, parse_quirks
 from hw_sim.floor import FloorError
 from hw_sim.generate import generate_hands
 from hw_sim.hands import Hand, HandFormatError, load_hands
 from hw_sim.live import LiveOptions, run
+from hw_sim.mishaps import MishapPlan
 from hw_sim.people import Pace
+from hw_sim.sloppy import Manners
 from hw_sim.table import TableOptions
 
 
@@ -40,13 +44,50 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--miss", type=float, nargs=2, default=(0.0, 0.0), metavar=("LONE", "BURIED"), help="missed reads")
     p.add_argument("--ghost", type=float, default=0.0, help="chance of a ghost UID in one inventory")
     p.add_argument("--bleed", type=float, default=0.0, help="chance that a neighbour's tag answers")
+    p.add_argument("--rf-error", type=float, default=0.0, help="chance that an inventory ends in an RF error")
+    _add_hardware(p)
+    _add_trouble(p)
+    p.add_argument("--people", choices=("honest", "sloppy"), default="honest", help="sloppy: own hands, played live")
+    p.add_argument("--sloppiness", type=float, default=0.5, help="share of acts carried out sloppily where they can be")
     p.add_argument("--ruling-timeout", type=float, default=10.0, metavar="S", help="wait for a final ruling")
     p.add_argument("--site", default="demo")
     p.add_argument("--table", default="t1")
     args = p.parse_args(argv)
     if args.speed <= 0 or args.ruling_timeout <= 0 or (args.hands is not None and args.hands < 1):
         p.error("--speed, --ruling-timeout and --hands must be above 0")
+    if not 0 <= args.sloppiness <= 1:
+        p.error("--sloppiness is a share between 0 and 1")
     return args
+
+
+def _add_hardware(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--reader", choices=("feig", "feig-tcp", "metratec", "pepper"), default="feig")
+    p.add_argument("--readers", type=int, choices=(1, 2), default=1, help="2: the seats are split over two readers")
+    p.add_argument("--reader-mode", choices=("host", "buffered", "notify", "notify-ack"), default="host", help="FEIG")
+    p.add_argument("--quirks", type=_quirks, default=Quirks(), metavar="NAME,…", help="see hw_sim/devices/quirks.py")
+    p.add_argument("--quiet-hold", type=float, default=0.0, metavar="MS", help="quiet tags remember without power")
+    p.add_argument("--clones", type=int, choices=range(9), default=0, metavar="0..8", help="chips with another's UID")
+
+
+def _add_trouble(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--fault", type=_faults, default=FaultPlan(), metavar="drop=0.001,dup=…,corrupt=…,split=…,stall=…")
+    p.add_argument("--unplug-every", type=float, default=0.0, metavar="S", help="mean seconds between pulled cables")
+    p.add_argument("--reboot-every", type=float, default=0.0, metavar="S", help="the same for a reader's restart")
+    p.add_argument("--panel-reset-every", type=float, default=0.0, metavar="S", help="the same for the panel")
+
+
+def _faults(text: str) -> FaultPlan:
+    try:
+        return parse_faults(text)
+    except FaultTextError as e:
+        raise argparse.ArgumentTypeError(str(e)) from e
+
+
+def _quirks(text: str) -> Quirks:
+    try:
+        return parse_quirks(text)
+    except UnknownQuirkError as e:
+        raise argparse.ArgumentTypeError(str(e)) from e
 
 
 def choose_hands(args: argparse.Namespace) -> list[Hand]:
@@ -60,7 +101,7 @@ def choose_hands(args: argparse.Namespace) -> list[Hand]:
 def _find_hands(args: argparse.Namespace) -> list[Hand]:
     """Hands from the named file, else from the shared ones, else the simulator's own."""
     path = args.hands_file
-    if path is None and not args.generate:
+    if path is None and not args.generate and args.people == "honest":
         shared = Path(os.environ.get("TABLED_SHARED", "../shared")) / "hands" / "hands.jsonl"
         path = shared if shared.is_file() else None
     if path is None:
@@ -75,7 +116,10 @@ def seats_for(args: argparse.Namespace, hands: list[Hand]) -> int:
     most = max(h.players for h in hands)
     if args.seats and args.seats < most:
         raise HandFormatError(f"--seats {args.seats} is too few: a chosen hand has {most} players")
-    return args.seats or most
+    seats: int = args.seats or most
+    if args.reader == "pepper" and seats > 8 * args.readers:
+        raise HandFormatError(f"a Pepper has 8 antennas and the table {seats} seats: add --readers 2")
+    return seats
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -87,20 +131,38 @@ def main(argv: list[str] | None = None) -> int:
     except HandFormatError as e:
         print(f"hw_sim: {e}", file=sys.stderr)
         return 2
+    return asyncio.run(_until_told(hands, live_options(args, seats)))
+
+
+def live_options(args: argparse.Namespace, seats: int) -> LiveOptions:
+    """What the command line asks for."""
     lone, buried = args.miss
-    options = LiveOptions(
+    noise = Noise(miss_lone=lone, miss_buried=buried, ghost=args.ghost, bleed=args.bleed, rf_error=args.rf_error)
+    return LiveOptions(
         rundir=args.rundir,
         site=args.site,
         table=args.table,
         pace=Pace(speed=args.speed, ruling_timeout_s=args.ruling_timeout),
+        faults=args.fault,
+        mishaps=MishapPlan(
+            unplug_every_s=args.unplug_every,
+            reboot_every_s=args.reboot_every,
+            panel_reset_every_s=args.panel_reset_every,
+        ),
+        manners=Manners(sloppiness=args.sloppiness) if args.people == "sloppy" else None,
         hardware=TableOptions(
             seed=args.seed,
             seats=seats,
             real_rf=args.rf == "real",
-            noise=Noise(miss_lone=lone, miss_buried=buried, ghost=args.ghost, bleed=args.bleed),
+            noise=noise,
+            reader=args.reader,
+            readers=args.readers,
+            feig_mode=args.reader_mode,
+            quirks=args.quirks,
+            quiet_hold_ms=args.quiet_hold,
+            clones=args.clones,
         ),
     )
-    return asyncio.run(_until_told(hands, options))
 
 
 async def _until_told(hands: list[Hand], options: LiveOptions) -> int:

@@ -11,14 +11,19 @@ from typing import IO, Any
 
 import msgspec
 
+from hw_sim.devices import Device
 from hw_sim.devices.faults import NO_FAULTS, FaultPlan
 from hw_sim.ears import Ears
 from hw_sim.floor import FloorError, MqttFloor
 from hw_sim.hands import Hand
-from hw_sim.people import HandRecord, Pace, People
+from hw_sim.line_port import LinePort
+from hw_sim.mishaps import NO_MISHAPS, MishapPlan, Mishaps
+from hw_sim.people import HandRecord, Pace
 from hw_sim.pty_port import PtyPort, now_ns
 from hw_sim.script import Script, Sleep
-from hw_sim.table import SimTable, TableOptions
+from hw_sim.sloppy import Manners, invite
+from hw_sim.table import DRIVERS, SimTable, TableOptions
+from hw_sim.tcp_port import TcpPort
 
 MAX_LINE = 1 << 16
 
@@ -32,6 +37,8 @@ class LiveOptions(msgspec.Struct, frozen=True, kw_only=True):
     pace: Pace = Pace()
     hardware: TableOptions = TableOptions()
     faults: FaultPlan = NO_FAULTS
+    mishaps: MishapPlan = NO_MISHAPS
+    manners: Manners | None = None
 
 
 async def run_script(script: Script, news: asyncio.Event) -> None:
@@ -94,24 +101,35 @@ class LiveTable:
         self.table = SimTable(hands, options.hardware, sink=self._write, start_ns=now_ns())
         self.chips = options.rundir / "chips.csv"
         self.table.write_chips(self.chips)
-        seed = options.hardware.seed
-        self.reader = PtyPort(
-            self.table.reader, faults=options.faults, seed=seed + 1, link=options.rundir / "by-id-reader"
-        )
-        self.panel = PtyPort(
-            self.table.panel, faults=options.faults, seed=seed + 2, link=options.rundir / "by-id-panel"
-        )
+        devices: dict[str, Device] = {**self.table.readers, "panel": self.table.panel}
+        self.ports: dict[str, LinePort] = {
+            name: self._port(name, device, salt) for salt, (name, device) in enumerate(devices.items(), start=1)
+        }
+        self.mishaps = Mishaps(options.mishaps, self.table, seed=options.hardware.seed, start_ns=now_ns())
         self.records: list[HandRecord] = []
+
+    def _port(self, name: str, device: Device, salt: int) -> LinePort:
+        o = self.options
+        seed = o.hardware.seed + salt
+        if o.hardware.reader == "feig-tcp" and name != "panel":
+            return TcpPort(device, faults=o.faults, seed=seed)
+        return PtyPort(device, faults=o.faults, seed=seed, link=o.rundir / f"by-id-{name}")
 
     def _write(self, line: str) -> None:
         self._truth.write(line + "\n")
 
     def announce(self) -> dict[str, Any]:
         """Plug the ports in; what the starter must know."""
-        devices = [
-            {"id": "reader", "driver": "feig", "port": self.reader.plug(), "antennas": self.table.antennas()},
-            {"id": "panel", "driver": "panel", "port": self.panel.plug()},
-        ]
+        devices: list[dict[str, Any]] = []
+        for name, port in self.ports.items():
+            path = port.plug()
+            if self.options.mishaps.unplug_every_s and isinstance(port, PtyPort):
+                path = str((self.options.rundir / f"by-id-{name}").absolute())  # the name that survives
+            if name == "panel":
+                devices.append({"id": name, "driver": "panel", "port": path})
+                continue
+            driver = DRIVERS[self.options.hardware.reader]
+            devices.append({"id": name, "driver": driver, "port": path, "antennas": self.table.antennas(name)})
         return {"devices": devices, "chips": str(self.chips.resolve()), "seats": list(self.table.seats)}
 
     async def deal(self, host: str, port: int, username: str | None = None, password: str | None = None) -> None:
@@ -125,17 +143,19 @@ class LiveTable:
             username=username,
             password=password,
         )
-        people = People(
+        people = invite(
+            self.options.manners,
             self.table,
             floor,
             ears,
             now=now_ns,
-            kick=self.panel.kick,
+            kick=self.ports["panel"].kick,
             pace=self.options.pace,
             seed=self.options.hardware.seed,
             session=f"sim-{secrets.token_hex(4)}",
         )
         self.records = people.records
+        trouble = asyncio.create_task(self._trouble())
         try:
             await floor.connect(host, port)
             with (self.options.rundir / "results.jsonl").open("wb", buffering=0) as results:
@@ -143,23 +163,40 @@ class LiveTable:
                     await run_script(people.hand(hand), news)
                     results.write(msgspec.json.encode(people.records[-1]) + b"\n")
         finally:
+            if trouble.done():
+                trouble.result()
+            trouble.cancel()
+            self.mishaps.mend({n: p for n, p in self.ports.items() if not p.plugged})
             floor.close()
             for complaint in ears.complaints[:20]:
                 print(f"hw_sim: could not read what was published: {complaint}", file=sys.stderr)
 
+    async def _trouble(self) -> None:
+        """Let mishaps happen when they are due."""
+        while (due := self.mishaps.next_ns()) is not None:
+            await asyncio.sleep(max(0.0, (due - now_ns()) / 1e9))
+            self.mishaps.happen(now_ns(), self.ports)
+            for port in self.ports.values():
+                port.kick()
+
     def close(self) -> None:
         """Unplug everything."""
-        self.reader.close()
-        self.panel.close()
+        for port in self.ports.values():
+            port.close()
         self._truth.close()
 
     def summary(self) -> dict[str, Any]:
         """The last line of a run."""
-        return {
+        said: dict[str, Any] = {
             "done": True,
             "hands": len(self.records),
             "discrepancies": sum(len(r.discrepancies) for r in self.records),
         }
+        counts: dict[str, int] = dict(self.mishaps.counts)
+        for port in self.ports.values():
+            for what, n in port.fault_counts().items():
+                counts[what] = counts.get(what, 0) + n
+        return said | ({"faults": counts} if counts else {})
 
 
 async def run(hands: list[Hand], options: LiveOptions) -> int:

@@ -14,8 +14,10 @@ from hw_sim.devices import Device
 from hw_sim.devices.faults import NO_FAULTS, FaultLine, FaultPlan
 from hw_sim.ears import Ears, Json
 from hw_sim.hands import Hand
-from hw_sim.people import Pace, People
+from hw_sim.mishaps import NO_MISHAPS, MishapPlan, Mishaps
+from hw_sim.people import Pace
 from hw_sim.script import Script, Sleep, Until, Wait
+from hw_sim.sloppy import Manners, invite
 from hw_sim.table import SimTable, TableOptions
 
 MAX_TURNS = 100_000
@@ -90,20 +92,30 @@ class MemoryTable:
         options: TableOptions | None = None,
         pace: Pace | None = None,
         faults: FaultPlan = NO_FAULTS,
+        mishaps: MishapPlan = NO_MISHAPS,
+        manners: Manners | None = None,
         sink: Callable[[str], None] | None = None,
         start_ns: int = 0,
     ) -> None:
         self.now_ns = start_ns
         self.table = SimTable(hands, options, sink=sink, start_ns=start_ns)
         seed = self.table.options.seed
-        self.ports = {
-            "reader": MemoryPort(self.table.reader, faults=faults, seed=seed + 1),
-            "panel": MemoryPort(self.table.panel, faults=faults, seed=seed + 2),
-        }
+        # A line's chance depends on its name alone, so that a second reader changes nothing for the others.
+        devices: dict[str, Device] = {**self.table.readers, "panel": self.table.panel}
+        salt = {"reader": 1, "reader-a": 1, "panel": 2, "reader-b": 3}
+        self.ports = {name: MemoryPort(d, faults=faults, seed=seed + salt[name]) for name, d in devices.items()}
+        self.mishaps = Mishaps(mishaps, self.table, seed=seed, start_ns=start_ns)
         self.ears = Ears()
         self._orders: deque[tuple[str, Json]] = deque()
-        self.people = People(
-            self.table, self, self.ears, now=lambda: self.now_ns, pace=pace, seed=seed, session=f"sim{seed}"
+        self.people = invite(
+            manners,
+            self.table,
+            self,
+            self.ears,
+            now=lambda: self.now_ns,
+            pace=pace,
+            seed=seed,
+            session=f"sim{seed}",
         )
         self._script: Script = self.people.session(hands)
         self._wait: Wait | None = None
@@ -131,6 +143,8 @@ class MemoryTable:
     def next_due_ns(self) -> int | None:
         """The next instant at which the table does something by itself; None when it only waits for the host."""
         times = [t for p in self.ports.values() if (t := p.next_due_ns()) is not None]
+        if (mishap := self.mishaps.next_ns()) is not None:
+            times.append(mishap)
         if not self.done:
             times.append(self._deadline_ns)
         return max(min(times), self.now_ns) if times else None
@@ -144,6 +158,12 @@ class MemoryTable:
         self._step_to(to_ns)
 
     def _step_to(self, to_ns: int) -> None:
+        while (mishap := self.mishaps.next_ns()) is not None and mishap <= to_ns:
+            self._step_ports_to(max(mishap, self.now_ns))
+            self.mishaps.happen(self.now_ns, self.ports)
+        self._step_ports_to(to_ns)
+
+    def _step_ports_to(self, to_ns: int) -> None:
         for _ in range(MAX_TURNS):
             times = [t for p in self.ports.values() if (t := p.next_due_ns()) is not None]
             due = max(min(times, default=to_ns), self.now_ns)

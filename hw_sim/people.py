@@ -53,7 +53,7 @@ class Floor(Protocol):
         ...
 
 
-class _LostError(Exception):
+class LostError(Exception):
     """The product has lost track of the hand; going on would only repeat the same complaint."""
 
 
@@ -68,6 +68,7 @@ class HandRecord(msgspec.Struct, kw_only=True):
     questions: list[Json] = []
     presses: list[Json] = []
     discrepancies: list[Json] = []
+    acts: list[Json] = []
     abandoned: bool = False
     began_ns: int = 0
     ended_ns: int = 0
@@ -118,10 +119,11 @@ class People:
         record.discrepancies.append({"what": what, **facts})
         self.world.note(self._now(), "discrepancy", hand=record.hand, about=what)
 
-    def _press(self, record: HandRecord, key: str, *, amount: int = 0, said_first: bool = False) -> None:
+    def _press(self, record: HandRecord, key: str, *, seat: int = 0, amount: int = 0, said_first: bool = False) -> None:
         now = self._now()
-        seq = self.table.panel.press(now, key, amount=amount, said_first=said_first)
-        record.presses.append({"ns": now, "key": key, "amount": amount, "said_first": said_first, "seq": seq})
+        seq = self.table.panel.press(now, key, seat=seat, amount=amount, said_first=said_first)
+        pressed = {"ns": now, "key": key, "amount": amount, "said_first": said_first, "seq": seq}
+        record.presses.append(pressed | ({"seat": seat} if seat else {}))
         self.world.note(now, "press", key=key, amount=amount, seq=seq)
         if not seq:
             self._wrong(record, "press_lost", key=key)
@@ -136,7 +138,7 @@ class People:
 
     def hand(self, hand: Hand) -> Script:
         """One hand from the chips in the stacks to the pot back in the tray."""
-        record = HandRecord(hand=hand.hand, expected=hand.expected, street_pots=hand.street_pots)
+        record = self._record(hand)
         record.began_ns = self._now()
         self.records.append(record)
         self._last_act = self._missed = 0
@@ -146,15 +148,22 @@ class People:
             if (yield from self._start(hand, record)):
                 yield from self._play(hand, record)
                 yield from self._await_end(hand, record)
-        except _LostError:
+        except LostError:
             record.abandoned = True
             yield from self._order("abandon_hand", {"act": "abandon_hand"})
-        record.observed, wrong = judge(hand, self.ears)
-        record.pots = self.ears.pots(hand.hand)
-        record.discrepancies += wrong
+        self._compare(hand, record)
         record.ended_ns = self._now()
         yield from self._clear("the hand is over")
         yield self._rest(self.pace.between_hands_s)
+
+    def _record(self, hand: Hand) -> HandRecord:
+        return HandRecord(hand=hand.hand, expected=hand.expected, street_pots=hand.street_pots)
+
+    def _compare(self, hand: Hand, record: HandRecord) -> None:
+        """Hold what was ruled against what had to be ruled."""
+        record.observed, wrong = judge(hand, self.ears)
+        record.pots = self.ears.pots(hand.hand)
+        record.discrepancies += wrong
 
     def _deal_stacks(self, hand: Hand) -> None:
         for n, chips in enumerate(hand.chips, start=1):
@@ -195,7 +204,7 @@ class People:
     def _await_end(self, hand: Hand, record: HandRecord) -> Script:
         if not (yield self._until(lambda: hand.hand in self.ears.ended)):
             self._wrong(record, "not_ended")
-            raise _LostError
+            raise LostError
 
     # -- events -----------------------------------------------------------------------------------
 
@@ -316,7 +325,7 @@ class People:
     def _miss(self) -> None:
         self._missed += 1
         if self._missed >= 3:
-            raise _LostError
+            raise LostError
 
     def _read_ruling(self, hand: Hand, record: HandRecord, want: Expected) -> Script:
         """Wait for the act's final ruling; a question that comes instead is answered by the truth."""

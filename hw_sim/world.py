@@ -19,7 +19,8 @@ Counts = Mapping[int, int]
 
 
 class Spot(NamedTuple):
-    """A place: ``kind`` is "stack", "bet", "pot", "tray" or "air"; ``who`` is a seat, or "" for the table's own."""
+    """A place: ``kind`` is "stack", "bet", "pot", "tray", "felt" (past the line, over no antenna) or "air"; ``who`` is
+    a seat, or "" for the table's own."""
 
     kind: str
     who: str = ""
@@ -33,10 +34,23 @@ POT = Spot("pot")
 
 
 class Chip(msgspec.Struct, frozen=True, order=True):
-    """One physical chip.  ``uid`` is 16 upper-case hexadecimal digits, most significant byte first."""
+    """One physical chip.  ``uid`` is 16 upper-case hexadecimal digits, most significant byte first.
+
+    ``mark`` tells apart chips that share one UID, which no reader can; 0 for all others.
+    """
 
     uid: str
     denomination: int
+    mark: int = 0
+
+    @property
+    def name(self) -> str:
+        """The chip in the truth log: its UID, with the mark of a clone behind it."""
+        return f"{self.uid}#{self.mark}" if self.mark else self.uid
+
+
+Watcher = Callable[[tuple[Chip, ...], Spot, Spot], None]
+"""Told of each move: chips, source, target."""
 
 
 class NoSuchChipsError(Exception):
@@ -48,11 +62,16 @@ class World:
 
     def __init__(self, chips: Iterable[Chip], sink: Callable[[str], None] | None = None) -> None:
         self.chips = tuple(sorted(chips))
-        if len({c.uid for c in self.chips}) != len(self.chips):
+        if len({(c.uid, c.mark) for c in self.chips}) != len(self.chips):
             raise ValueError("two chips of one world have the same UID: draw them again")
         self._places: dict[Spot, list[Chip]] = {TRAY: list(self.chips)}
         self._sink = sink
+        self._watchers: list[Watcher] = []
         self.moves = 0
+
+    def watch(self, watcher: Watcher) -> None:
+        """Call ``watcher`` after each move (antennas feel a chip leave; nobody else may listen here)."""
+        self._watchers.append(watcher)
 
     def at(self, spot: Spot) -> tuple[Chip, ...]:
         """Chips on one place, bottom first."""
@@ -96,12 +115,14 @@ class World:
         before = len(origin) + len(self._places.get(target, ()))
         gone = set(moved)
         if len(gone) != len(moved) or not gone <= set(origin):
-            raise NoSuchChipsError(f"not all of {[c.uid for c in moved]} lie on {source}")
+            raise NoSuchChipsError(f"not all of {[c.name for c in moved]} lie on {source}")
         origin[:] = [c for c in origin if c not in gone]
         self._places.setdefault(target, []).extend(moved)
         assert len(origin) + len(self._places[target]) == before, "a move lost or made a chip"
         self.moves += 1
-        self.note(now_ns, "move", why=why, source=str(source), target=str(target), chips=[c.uid for c in moved])
+        self.note(now_ns, "move", why=why, source=str(source), target=str(target), chips=[c.name for c in moved])
+        for watcher in self._watchers:
+            watcher(moved, source, target)
 
     def note(self, now_ns: int, what: str, **facts: object) -> None:
         """Write one line of truth: something that happened, with its time."""
@@ -120,6 +141,19 @@ def make_chips(counts: Counts, rng: Random) -> tuple[Chip, ...]:
     serials = rng.sample(range(1 << 32), total)
     uids = (f"E0040150{s:08X}" for s in serials)
     return tuple(Chip(next(uids), d) for d in sorted(counts) for _ in range(counts[d]))
+
+
+def with_clones(chips: tuple[Chip, ...], count: int, rng: Random) -> tuple[Chip, ...]:
+    """The same chips, ``count`` of them carrying another one's UID (of the same denomination: a copied tag)."""
+    out = list(chips)
+    by_worth: dict[int, list[int]] = {}
+    for i, chip in enumerate(out):
+        by_worth.setdefault(chip.denomination, []).append(i)
+    for n in range(1, count + 1):
+        pool = rng.choice([p for _, p in sorted(by_worth.items()) if len(p) > 2 * count])
+        copy, original = (pool.pop(rng.randrange(len(pool))) for _ in range(2))
+        out[copy] = Chip(out[original].uid, out[copy].denomination, n)
+    return tuple(out)
 
 
 def total(counts: Counts) -> int:

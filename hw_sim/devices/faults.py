@@ -30,6 +30,31 @@ class FaultPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 NO_FAULTS = FaultPlan()
 
+_SHORT = {"dup": "duplicate"}
+
+
+class FaultTextError(ValueError):
+    """Faults that cannot be read from the command line; the message says what may stand there."""
+
+
+def parse_faults(text: str) -> FaultPlan:
+    """A plan from ``drop=0.001,dup=0.01,stall_ms=200``: names of `FaultPlan`, or "dup" for "duplicate"."""
+    known = [f.name for f in msgspec.structs.fields(FaultPlan)]
+    values: dict[str, float] = {}
+    for part in filter(None, text.split(",")):
+        name, _, number = part.partition("=")
+        name = _SHORT.get(name, name)
+        if name not in known:
+            raise FaultTextError(f"there is no fault {name!r}; there are {', '.join(known)}")
+        try:
+            value = float(number)
+        except ValueError as e:
+            raise FaultTextError(f"{name} needs a number, as in {name}=0.001, not {number!r}") from e
+        if not 0 <= value <= (60_000 if name.endswith("_ms") else 1):
+            raise FaultTextError(f"{name}={number} is out of bounds: chances are 0 to 1, times 0 to 60000 ms")
+        values[name] = value
+    return FaultPlan(**values)
+
 
 class FaultLine:
     """One direction of one line.  Order is kept: nothing overtakes what was sent before it."""
