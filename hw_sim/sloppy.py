@@ -91,7 +91,9 @@ class SloppyPeople(People):
         super().__init__(*args, **how)
         self.manners = manners
         self.awaited = 0
-        """Seat that is to act as the ledger sees it; 0 while nobody is."""
+        """Seat that is to act as the ledger sees it; 0 when the hand's betting is over."""
+        self.book: Ledger | None = None
+        """The ledger of the hand that is being played."""
         self._hasty = False
         self._swept = False
 
@@ -109,6 +111,7 @@ class SloppyPeople(People):
 
     def _play(self, hand: Hand, record: HandRecord) -> Script:
         game = _Game(hand)
+        self.book = game.book
         self._hasty = self._rng.random() < self.manners.hasty
         self.world.note(self._now(), "dealer", hasty=self._hasty)
         yield from self._posts(hand)
@@ -121,6 +124,7 @@ class SloppyPeople(People):
                 over = len(game.book.live()) < 2 or game.street == 3 or self._no_more_betting(game.book)
                 yield from self._finish_street(game, record, over)
                 if over:
+                    self.awaited = 0
                     return
                 game.street += 1
                 game.raises = 0
