@@ -16,10 +16,12 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.drivers.registry import Driven, drive
+from firmware_bridge.ports.names import port_notes
 from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
 from firmware_bridge.session.contract import Counters, DeviceConfig, Figures, TcpPort
 from firmware_bridge.session.problems import BridgeProblem, ConfigProblem, PortProblem
+from firmware_bridge.session.schedule import Pair, Place, TakesTurns, TimePlan, Turns, groups
 from firmware_bridge.wire import AnyObservation, DeviceId, DeviceLost, DeviceUp, Press, TimeSpan
 
 __all__ = ["Bridge", "BridgeProblem", "ConfigProblem", "DeviceConfig", "DeviceHealth", "PortProblem"]
@@ -52,6 +54,8 @@ class DeviceHealth(msgspec.Struct, frozen=True):
     """Observations that the sink refused with an exception."""
     error: str = ""
     advice: str = ""
+    notes: tuple[str, ...] = ()
+    """What a technician should know though the device works: a port name that moves, a slow adapter, a refused key."""
 
 
 class _SinkRefused(Exception):
@@ -76,28 +80,34 @@ class _Device:
         self._alive_ns = self._since_ns
         self._up_ns: int | None = None
         self._reported = ""
+        self._port_notes: tuple[str, ...] = ()
+        self.turns: Turns | None = None
+        """The plan that it shares with `peers`."""
+        self.peers: tuple[_Device, ...] = ()
         self._opened = self._write_dropped = self._undelivered = 0
         self._error = self._advice = ""
 
     def health(self) -> DeviceHealth:
         session = self.driven.session
+        figures = session.figures()
         return DeviceHealth(
             self.config.id,
             self._state,
             self._since_ns,
             session.counters(),
-            session.figures(),
+            figures,
             self._opened,
             self._write_dropped + (self._port.dropped if self._port is not None else 0),
             self._undelivered,
             self._error,
             self._advice,
+            (*self._port_notes, *figures.notes),
         )
 
     # -- life ------------------------------------------------------------------------------------
 
     async def live(self) -> None:
-        """Opens the device for ever; ends only by cancellation."""
+        """Opens the device for ever; ends only by cancellation (or a fault of this file: see `Bridge`)."""
         back_off_s = BACK_OFF_S
         try:
             while True:
@@ -116,6 +126,7 @@ class _Device:
         try:
             self._port = await self._open()
             self._opened += 1
+            self._port_notes = port_notes(self.config.id, self.driven.port)
             self.driven.session.start(self._now_ns())
             self._carry_on()
             await self._ended
@@ -138,6 +149,10 @@ class _Device:
         if port is not None:
             self._write_dropped += port.dropped
             port.close()
+        if self.turns is not None:
+            # Nobody waits for a reader that is gone.
+            self.turns.leave(self.config.id, self._now_ns())
+            self._nudge()
 
     def _end(self) -> None:
         if self._ended is not None and not self._ended.done():
@@ -195,6 +210,11 @@ class _Device:
         self._lost(reason, advice)
         self._end()
 
+    def died(self, error: BaseException | None) -> None:
+        """Its task ended, which only a fault of the bridge itself can do; it is started again."""
+        self._fault(error if isinstance(error, Exception) else RuntimeError(f"its task ended: {error!r}"))
+        self._shut()
+
     # -- carrying --------------------------------------------------------------------------------
 
     def _carry_on(self) -> None:
@@ -205,7 +225,13 @@ class _Device:
         data = session.outgoing()
         if data:
             self._port.write(data)
-        next_ns = session.next_wake_ns
+        self._set_timer()
+        self._nudge()
+
+    def _set_timer(self) -> None:
+        if self._port is None:
+            return
+        next_ns = self.driven.session.next_wake_ns
         if next_ns is None or (self._timer is not None and self._timer_ns <= next_ns):
             return
         if self._timer is not None:
@@ -213,6 +239,11 @@ class _Device:
         self._timer_ns = next_ns
         delay_s = max(0, next_ns - self._now_ns()) / 1e9
         self._timer = asyncio.get_running_loop().call_later(delay_s, self._on_timer)
+
+    def _nudge(self) -> None:
+        """A reader of the same plan may have the turn now."""
+        for peer in self.peers:
+            peer._set_timer()
 
     def acknowledge(self, press: Press) -> None:
         try:
@@ -275,7 +306,10 @@ class Bridge:
     ``sink`` is called on the event loop's thread, in each device's order; it must be quick and must not raise
     (an observation it refuses is counted in ``undelivered`` and its device is closed and reopened).
     ``now_ns`` is the host's monotonic clock.  ``chance`` draws from [0, 1) for the back-off.
-    Raises `ConfigProblem` for a device that cannot be: unknown driver, wrong option, a name or port used twice.
+    ``neighbours`` are pairs of antennas, each (device, antenna), that disturb each other: of two readers such a pair
+    is never energised together, whatever else they do (see `session.schedule`).
+    Raises `ConfigProblem` for a device that cannot be: unknown driver, wrong option, a name or port used twice, a
+    neighbour that is no antenna of a reader here.
     """
 
     def __init__(
@@ -285,6 +319,7 @@ class Bridge:
         now_ns: Clock,
         *,
         chance: Chance | None = None,
+        neighbours: Sequence[Pair] = (),
     ) -> None:
         if len(devices) > MAX_DEVICES:
             raise ConfigProblem(
@@ -306,7 +341,35 @@ class Bridge:
                 )
             ports[config.port] = config.id
             self._devices[config.id] = _Device(config, drive(config), sink, now_ns, draw)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._plan(neighbours)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._running = False
+
+    def _plan(self, neighbours: Sequence[Pair]) -> None:
+        """Readers that have neighbours among each other share a time plan."""
+        for name, antenna in (place for pair in neighbours for place in pair):
+            session = self._devices[name].driven.session if name in self._devices else None
+            if not isinstance(session, TakesTurns) or antenna not in session.member.antennas:
+                raise ConfigProblem(
+                    name,
+                    f"neighbours: there is no antenna {antenna} of a reader '{name}'.",
+                    "Name antennas of configured readers.",
+                )
+        for group in groups(tuple(self._devices), neighbours):
+            if len(group) < 2:
+                continue
+            devices = [self._devices[name] for name in group]
+            readers = [d.driven.session for d in devices]
+            try:
+                members = [r.member_in(shared=True) for r in readers if isinstance(r, TakesTurns)]
+            except ValueError as error:
+                raise ConfigProblem(group[0], f"{error}.", "Mend the neighbours or the reader's options.") from error
+            turns = Turns(TimePlan(members, neighbours))
+            for device, reader in zip(devices, readers, strict=True):
+                assert isinstance(reader, TakesTurns), "checked above: only readers have neighbours"
+                reader.share(turns)
+                device.turns = turns
+                device.peers = tuple(d for d in devices if d is not device)
 
     def check(self) -> tuple[PortProblem, ...]:
         """Ports that cannot be opened as things stand, without opening any.  For a start-up's one clear line."""
@@ -319,12 +382,29 @@ class Bridge:
 
     async def start(self) -> None:
         """Starts every device and returns at once; a device tells by `DeviceUp` or `DeviceLost` how it fares."""
-        assert not self._tasks, "a bridge is started once"
-        self._tasks = [asyncio.create_task(d.live(), name=f"device {d.config.id}") for d in self._devices.values()]
+        assert not self._running, "a bridge is started once"
+        self._running = True
+        for device in self._devices.values():
+            self._begin(device)
+
+    def _begin(self, device: _Device) -> None:
+        if not self._running:
+            return
+        name = device.config.id
+        task = asyncio.create_task(device.live(), name=f"device {name}")
+        self._tasks[name] = task
+        task.add_done_callback(lambda done: self._ended(device, done))
+
+    def _ended(self, device: _Device, task: asyncio.Task[None]) -> None:
+        """No device's task ends by itself; one that does is named, and started again."""
+        if self._running:
+            device.died(None if task.cancelled() else task.exception())
+            asyncio.get_running_loop().call_later(BACK_OFF_S, self._begin, device)
 
     async def stop(self) -> None:
         """Closes every port.  Nothing reaches the sink afterwards."""
-        tasks, self._tasks = self._tasks, []
+        self._running = False
+        tasks, self._tasks = list(self._tasks.values()), {}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -352,5 +432,33 @@ class Bridge:
         return tuple(device.health() for device in self._devices.values())
 
     def worst_sweep_ns(self, device: str) -> int | None:
-        """The bound that a reader states for a sweep without faults; None for a device that does not sweep."""
+        """The bound that a reader states for a pass over its antennas without faults; None for another device."""
         return self._devices[device].driven.session.figures().worst_sweep_ns
+
+    def worst_arrival_ns(self, device: str, antenna: int) -> int | None:
+        """Longest time from a chip's landing there to the observation that names it, without faults.
+
+        None where nothing can be stated: no such device or antenna, no reader, a reader that goes round by itself.
+        """
+        reader = self._reader(device)
+        return reader.worst_arrival_ns(antenna) if reader is not None else None
+
+    def worst_removal_ns(self, device: str, antenna: int) -> int | None:
+        """Longest time from a chip's lifting to the first complete observation without it; else as for arrivals."""
+        reader = self._reader(device)
+        return reader.worst_removal_ns(antenna) if reader is not None else None
+
+    def favour(self, places: Iterable[Place]) -> None:
+        """Antennas, each (device, antenna), where chips are expected now: looked at before each other one.
+
+        Replaces what was favoured before.  Call it on the event loop's thread.  The stated bounds follow.
+        """
+        wanted = tuple(places)
+        for name in self._devices:
+            reader = self._reader(name)
+            if reader is not None:
+                reader.favour(wanted)
+
+    def _reader(self, device: str) -> TakesTurns | None:
+        session = self._devices[device].driven.session if device in self._devices else None
+        return session if isinstance(session, TakesTurns) else None

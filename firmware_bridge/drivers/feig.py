@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from firmware_bridge.drivers.registry import Driven, read_options, read_port
-from firmware_bridge.session.contract import DeviceConfig, SerialPort, TcpPort
+from firmware_bridge.drivers.registry import Driven, line_byte_ns, read_options, read_port
+from firmware_bridge.session.contract import DeviceConfig, TcpPort
 from firmware_bridge.session.feig import FeigSession
+from firmware_bridge.session.feig_buffer import FeigBufferSession
 from firmware_bridge.session.plan import FeigOptions
 from firmware_bridge.session.problems import ConfigProblem
 from firmware_bridge.wire import DeviceId
@@ -24,9 +25,9 @@ def drive(config: DeviceConfig) -> Driven:
     options = read_options(config, FeigOptions)
     if options.advanced is None:
         options = msgspec.structs.replace(options, advanced=isinstance(port, TcpPort))
-    byte_ns = BITS_PER_BYTE * 1_000_000_000 // port.baud if isinstance(port, SerialPort) else 0
+    byte_ns = line_byte_ns(port, BITS_PER_BYTE)
     problem = options.problem(byte_ns)
     if problem is not None:
         raise ConfigProblem(config.id, f"reader '{config.id}': {problem}.", "Mend its options in the configuration.")
-    session = FeigSession(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port))
-    return Driven(session, port)
+    made = FeigSession if options.mode == "host" else FeigBufferSession
+    return Driven(made(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port)), port)

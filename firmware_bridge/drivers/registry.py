@@ -46,7 +46,10 @@ def read_options(config: DeviceConfig, kind: type[OptionsT]) -> OptionsT:
 
 
 def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | None) -> PortSettings:
-    """Port of a device: a path, or ``tcp://host[:port]`` where the driver has a default ``tcp_port``."""
+    """Port of a device: a path, or ``tcp://host[:port]`` where the driver has a default ``tcp_port``.
+
+    ``tcp_port`` None: no network port.  0: one without a default, that must be named.
+    """
     if not config.port.startswith(TCP_SCHEME):
         rate = baud if config.baud is None else config.baud
         if not config.port or not 300 <= rate <= 4_000_000:
@@ -62,11 +65,16 @@ def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | N
         raise ConfigProblem(
             config.id,
             f"'{config.id}': port '{config.port}' cannot be.",
-            "Write tcp://host or tcp://host:port."
+            ("Write tcp://host or tcp://host:port." if tcp_port else "Write tcp://host:port.")
             if tcp_port is not None
             else f"Driver '{config.driver}' has no network port; name a serial port.",
         )
     return TcpPort(host, port)
+
+
+def line_byte_ns(port: PortSettings, bits: int) -> int:
+    """Time of one byte of so many ``bits`` on the port's line, 0 where there is no serial line."""
+    return bits * 1_000_000_000 // port.baud if isinstance(port, SerialPort) else 0
 
 
 def _find(name: str) -> tuple[Driver | None, list[str]]:
@@ -74,14 +82,18 @@ def _find(name: str) -> tuple[Driver | None, list[str]]:
     from firmware_bridge.drivers import (  # noqa: PLC0415 - the driver files import this one
         feig,
         keypad,
+        metratec,
         panel,
+        pepper,
         streamdeck,
     )
 
     built_in: dict[str, Driver] = {
         "feig": feig.drive,
         "keypad": keypad.drive,
+        "metratec": metratec.drive,
         "panel": panel.drive,
+        "pepper": pepper.drive,
         "streamdeck": streamdeck.drive,
     }
     added = entry_points(group=GROUP)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from firmware_bridge.framing.decoder import Decoder
 from firmware_bridge.wire import AnyObservation
 
 MS = 1_000_000
@@ -16,13 +15,32 @@ LATEST_ANSWER_NS = 2000 * MS
 """An answer that did not come for so long will not come."""
 
 FrameT = TypeVar("FrameT")
+FrameT_co = TypeVar("FrameT_co", covariant=True)
 Found = list[AnyObservation]
 Command = tuple[int, bytes] | str
 """A question as the protocol names it: command and data, or a line of text."""
 
 
-class PolledDecoder(Decoder[FrameT], Protocol[FrameT]):
-    """A decoder that can be emptied."""
+class PolledDecoder(Protocol[FrameT_co]):
+    """What a session needs of a decoder (see `framing.decoder.Decoder`), which it can also empty."""
+
+    @property
+    def frames(self) -> int:
+        """Frames delivered."""
+
+    @property
+    def garbage(self) -> int:
+        """Bytes given up."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes held back because they may be the start of a frame."""
+
+    def feed(self, data: bytes) -> Sequence[FrameT_co]:
+        """Takes bytes as they came; returns the frames that are now complete, oldest first."""
+
+    def gap(self) -> Sequence[FrameT_co]:
+        """The line has been silent for longer than the protocol allows inside a frame."""
 
     def clear(self) -> None:
         """Gives up what is pending, counted."""

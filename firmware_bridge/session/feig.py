@@ -4,9 +4,11 @@ Multiplexers: antenna ``a`` is channel ``(a - 1) % 8 + 1`` of multiplexer ``(a -
 with 0xDD (FEIG H30701-3e-ID-B p. 13).  Before one is switched on, every other that may be on is
 set to channel 0 and must confirm it: two antennas are never energised together.
 
-Lanes "ont": configuration block 5, byte 11 (H20800-16e-ID-B p. 49) is set in the reader's RAM so that an
-inventory names only new tags and mutes them; a full look sends an RF reset first, which wakes all.  The
-setting is read again after every silence, since a reader that restarted has lost it.
+Configuration block 5, byte 11 (H20800-16e-ID-B p. 49) says whether an inventory names only new tags and mutes
+them (ONT), and some readers are shipped so: "no transponder" would then be said of a full antenna.  It is
+set in the reader's RAM as the lanes want it: off for "sweep"; on for "ont", where a full look sends an RF
+reset first, which wakes all.  It is read again after every silence, since a reader that restarted has lost
+it.  Where it cannot be read, a tag that may have been muted is woken by an RF reset before each look.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from firmware_bridge.session.inventory import Status, describe, read_batch
 from firmware_bridge.session.plan import MAX_ROUNDS, FeigOptions, channel_of, member
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
-from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceLost, DeviceUp
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp
 
 SOFTWARE_VERSION = 0x65
 RF_RESET = 0x69
@@ -46,8 +48,8 @@ ANTICOLLISION = 5
 """Configuration block in RAM (bit 7 of its address would mean EEPROM), 14 bytes."""
 BLOCK_BYTES = 14
 ONT_BYTE = 11
-ONT_BITS = 0x05
-"""ONT and ACOLL."""
+ONT = 0x01
+ACOLL = 0x04
 
 NO_BOOT = BootId(0)
 """A FEIG reader has no boot id: a reader that reboots is silent, lost, and comes back as a new hello."""
@@ -80,7 +82,12 @@ class FeigSession(PolledSession[FeigFrame]):
     def _reset(self) -> None:
         self._may_be_on = set(self._muxes)
         self._rf_may_be_on = True
+        self._wake_first = False
         self._rounds = 0
+
+    @property
+    def _muting(self) -> bool:
+        return self.options.lanes == "ont"
 
     def _key_of(self, command: Command) -> object:
         return command[0]
@@ -114,29 +121,37 @@ class FeigSession(PolledSession[FeigFrame]):
         return [up]
 
     def _after_barrier(self, now_ns: int) -> Found:
-        if self.options.lanes == "sweep":
-            return super()._after_barrier(now_ns)
         self._ask((READ_CONFIG, bytes((ANTICOLLISION,))), self._on_config, now_ns, Role.HELLO)
         return []
 
     def _on_config(self, frame: FeigFrame, now_ns: int) -> Found:
         block = frame.data
         if frame.status != Status.OK or len(block) != BLOCK_BYTES:
-            return [self._no_lane(f"configuration block 5 read as {describe(frame.status)}", now_ns)]
-        if block[ONT_BYTE] & ONT_BITS == ONT_BITS:
+            return self._unsettled(f"configuration block 5 read: {describe(frame.status)}", now_ns)
+        now = block[ONT_BYTE]
+        wanted = now | ONT | ACOLL if self._muting else now & ~ONT
+        if now == wanted:
+            self._wake_first = False
             return super()._after_barrier(now_ns)
         self._muted.clear()
-        wanted = bytes((*block[:ONT_BYTE], block[ONT_BYTE] | ONT_BITS, *block[ONT_BYTE + 1 :]))
-        self._ask((WRITE_CONFIG, bytes((ANTICOLLISION,)) + wanted), self._on_configured, now_ns, Role.HELLO)
+        block = bytes((*block[:ONT_BYTE], wanted, *block[ONT_BYTE + 1 :]))
+        self._ask((WRITE_CONFIG, bytes((ANTICOLLISION,)) + block), self._on_configured, now_ns, Role.HELLO)
         return []
 
     def _on_configured(self, frame: FeigFrame, now_ns: int) -> Found:
         if frame.status != Status.OK:
-            return [self._no_lane(f"configuration block 5 written: {describe(frame.status)}", now_ns)]
+            return self._unsettled(f"configuration block 5 written: {describe(frame.status)}", now_ns)
+        self._wake_first = False
         return super()._after_barrier(now_ns)
 
-    def _no_lane(self, reason: str, now_ns: int) -> DeviceLost:
-        return self._refused(f"'only new tags' cannot be set: {reason}. Use lanes = \"sweep\" for this reader", now_ns)
+    def _unsettled(self, reason: str, now_ns: int) -> Found:
+        """Whether the reader names only new tags is not known: it may, that is how some are shipped."""
+        if self._muting:
+            reason = f"'only new tags' cannot be set ({reason}); use lanes = \"sweep\" for this reader"
+            return [self._refused(reason, now_ns)]
+        # Antennas that take turns lose their power in between, which wakes their tags anyway.
+        self._wake_first = len(self.options.antennas) == 1
+        return super()._after_barrier(now_ns)
 
     # -- a look ----------------------------------------------------------------------------------
 
@@ -180,7 +195,7 @@ class FeigSession(PolledSession[FeigFrame]):
         return []
 
     def _energised(self, look: Look, now_ns: int) -> None:
-        if self.options.lanes == "ont" and look.lane is Lane.FULL:
+        if self._wake_first or (self._muting and look.lane is Lane.FULL):
             self._ask((RF_RESET, b""), self._on_reset, now_ns)
         else:
             self._ask_inventory(look, now_ns)
@@ -206,7 +221,6 @@ class FeigSession(PolledSession[FeigFrame]):
         batch = read_batch(frame.status, frame.data)
         chain = self._rounds > 0
         self._rounds += 1
-        mutes = self.options.lanes == "ont"
         if batch.fault:
             if self._uids and chain:
                 return self._book(now_ns, complete=False)
@@ -224,12 +238,12 @@ class FeigSession(PolledSession[FeigFrame]):
         if frame.status == Status.NO_TRANSPONDER and not self._uids:
             if chain:
                 return self._spoilt("more data announced, none came", now_ns)
-            return self._book(now_ns, complete=True, mutes=mutes)
+            return self._book(now_ns, complete=True)
         if not self._uids:
             return self._spoilt(describe(frame.status), now_ns)
         # In a chain after a silence a late reply may have stood for another: the union is true, its end is not sure.
         certain = self._rounds == 1 or not self._suspect
-        return self._book(now_ns, complete=certain and frame.status == Status.OK, mutes=mutes)
+        return self._book(now_ns, complete=certain and frame.status == Status.OK)
 
     # -- darkness --------------------------------------------------------------------------------
 

@@ -16,14 +16,16 @@ from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY
 
 
 class Status(IntEnum):
-    """Status bytes that mean something to an inventory."""
+    """Status bytes that mean something here."""
 
     OK = 0x00
     NO_TRANSPONDER = 0x01
     DATA_FALSE = 0x02
     PARAMETER_RANGE = 0x11
+    UNAVAILABLE = 0x82
     RF_COMMUNICATION = 0x83
     RF_WARNING = 0x84
+    NO_VALID_DATA = 0x92
     DATA_OVERFLOW = 0x93
     MORE_DATA = 0x94
     HARDWARE_WARNING = 0xF1
@@ -32,8 +34,10 @@ class Status(IntEnum):
 _MEANINGS: dict[int, str] = {
     Status.DATA_FALSE: "the tag's data was false",
     Status.PARAMETER_RANGE: "parameter out of range",
+    Status.UNAVAILABLE: "not available in the reader's present mode",
     Status.RF_COMMUNICATION: "RF communication error: the anticollision did not finish",
     Status.RF_WARNING: "RF warning: check the antenna and its tuning",
+    Status.NO_VALID_DATA: "no valid data",
     Status.DATA_OVERFLOW: "the reader's buffer overflowed",
     Status.MORE_DATA: "more data announced",
     Status.HARDWARE_WARNING: "hardware warning: check the antenna cable and the reader's temperature",
@@ -92,6 +96,70 @@ def read_batch(status: int, data: bytes) -> Batch:
     if at != len(data):
         return Batch(fault=f"{len(data) - at} bytes after the last data set")
     return Batch(tuple(uids))
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One data set of the reader's buffer.  ``raw`` tells two sightings of one tag apart where a time is in it."""
+
+    uid: str
+    antenna: int | None
+    raw: bytes
+
+
+class Records(msgspec.Struct, frozen=True):
+    """A buffer's data sets, or a fault in words (then ``records`` is empty).  ``timed``: each has its own time."""
+
+    records: tuple[Record, ...] = ()
+    fault: str = ""
+    timed: bool = False
+
+
+_IDD, _BLOCKS, _LSB_FIRST, _ANT, _TIME, _DATE, _MORE_FLAGS = 0x01, 0x02, 0x08, 0x10, 0x20, 0x40, 0x80
+_KNOWN_FLAGS = _IDD | _BLOCKS | _LSB_FIRST | _ANT | _TIME | _DATE
+
+
+def read_records(data: bytes) -> Records:
+    """Data sets of [0x22] Read Buffer and of a notification (H71011-0e-ID-B p. 109, H90202-7e-ID-B p. 177).
+
+    ``TR-DATA1 DATA-SETS(2)`` and so often ``length(2)``, then what TR-DATA1 names, in this order: identifier (TR-TYPE,
+    reserved, length, UID), data blocks, time (4), date (5), antenna (1).  Anything that is not understood makes the
+    whole answer a fault: never a guess.
+    """
+    if len(data) < 3:
+        return Records(fault=f"buffer of {len(data)} bytes")
+    flags, count, at = data[0], int.from_bytes(data[1:3], "big"), 3
+    if flags & ~_KNOWN_FLAGS or not flags & _IDD:
+        return Records(fault=f"data sets of form 0x{flags:02X}; set the reader to identifier, antenna and time")
+    found: list[Record] = []
+    for n in range(count):
+        size = int.from_bytes(data[at : at + 2], "big")
+        raw = data[at : at + size]
+        record = _read_record(raw, flags) if 2 <= size == len(raw) else None
+        if record is None:
+            return Records(fault=f"data set {n + 1} of {count} is cut short or of another form")
+        found.append(record)
+        at += size
+    if at != len(data):
+        return Records(fault=f"{len(data) - at} bytes after the last data set")
+    return Records(tuple(found), timed=bool(flags & _TIME))
+
+
+def _read_record(raw: bytes, flags: int) -> Record | None:
+    at = 2
+    if len(raw) < at + 3 or raw[at] != 0x03 or raw[at + 2] != 8:
+        return None
+    uid = raw[at + 3 : at + 11]
+    at += 11
+    if flags & _BLOCKS:
+        if len(raw) < at + 3:
+            return None
+        at += 3 + int.from_bytes(raw[at : at + 2], "big") * raw[at + 2]
+    at += 4 * bool(flags & _TIME) + 5 * bool(flags & _DATE)
+    antenna = raw[at] if flags & _ANT and at < len(raw) else None
+    at += bool(flags & _ANT)
+    if at != len(raw):
+        return None
+    return Record((uid[::-1] if flags & _LSB_FIRST else uid).hex().upper(), antenna, raw)
 
 
 _MEASURED = ((0, 9_800_000), (1, 14_000_000), (5, 38_000_000), (10, 82_000_000), (20, 184_000_000))

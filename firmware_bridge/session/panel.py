@@ -106,6 +106,8 @@ class PanelSession:
         self._boot: BootId | None = None
         self._clear_ns: dict[int, int] = {}
         self._panel_lost = 0
+        self._refused_presses = 0
+        self._note = ""
         self._foreign = self._timeouts = self._restarts = self._dropped = 0
         self._forget(0)
 
@@ -207,8 +209,9 @@ class PanelSession:
         )
 
     def figures(self) -> Figures:
-        """Clock quality."""
-        return Figures(clock_ns=self._clock.width_ns, drift_ppm=self._clock.drift_ppm)
+        """Clock quality, and presses that were refused."""
+        notes = (self._note,) if self._note else ()
+        return Figures(clock_ns=self._clock.width_ns, drift_ppm=self._clock.drift_ppm, notes=notes)
 
     # -- sending ---------------------------------------------------------------------------------
 
@@ -333,7 +336,8 @@ class PanelSession:
     def _on_press(self, frame: PanelFrame, now_ns: int, found: list[AnyObservation]) -> None:
         report = read_press(frame.payload)
         if not 1 <= report.key <= len(KEYS) or report.flags & ~SAID_FIRST or 0 in (report.act_boot, report.act_seq):
-            raise BadPayloadError(f"press that no panel of this schema sends: {report}")
+            self._refuse(report)
+            return
         unclocked = self._clock.boot != frame.boot and now_ns - self._up_ns < self.options.clock_grace_ms * MS
         if unclocked:
             # Its time is not known yet.  Not met, so not lost: the panel resends it in 200 ms.
@@ -358,6 +362,21 @@ class PanelSession:
                 )
             case "reported":
                 pass
+
+    def _refuse(self, report: PressReport) -> None:
+        """A press that cannot be understood will not be understood the next time: acknowledged, counted, and named."""
+        act = (report.act_boot, report.act_seq)
+        self._acknowledge(*act)
+        if self._acts.meet(act) != "new":
+            return  # its acknowledgement was lost
+        self._acts.acknowledge(act)
+        self._refused_presses += 1
+        self._foreign += 1
+        self._note = (
+            f"panel '{self.device}' on {self._port} sent {self._refused_presses} key press(es) that mean nothing here, "
+            f"last key code {report.key} with flags 0x{report.flags:02X}: nothing was done. Install panel firmware and "
+            "tabled of the same release."
+        )
 
     # -- time ------------------------------------------------------------------------------------
 

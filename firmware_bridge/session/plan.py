@@ -31,6 +31,9 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     ``gap_ms``: silence after which a frame's head is given up.  The reader itself pauses 12 ms at most; the
     rest is for adapters that hold bytes back for 16 ms.
 
+    ``mode`` is what the reader was set to with FEIG's tool: host commands, buffered read (asked for its table every
+    ``poll_ms``), or notification, acknowledged (it is asked for a sign of life every ``ping_ms``).
+
     ``lanes`` "ont": the reader is set (in its RAM) to name only chips that are new, and one look in
     ``full_every`` resets the field first so that all answer.  Only for an antenna that stays energised between
     its looks: a single one, or ``keeps_power`` says that a technician knows better.  ``new_chips`` is how many
@@ -39,6 +42,9 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """
 
     antennas: tuple[int, ...]
+    mode: Literal["host", "buffered", "notify"] = "host"
+    poll_ms: int = 50
+    ping_ms: int = 400
     address: int = ANY_ADDRESS
     advanced: bool | None = None
     multiplexer: bool = True
@@ -62,11 +68,16 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             return "'antennas' must name at least one antenna and none twice"
         if not all(1 <= a <= MAX_ANTENNA for a in antennas):
             return f"'antennas' must be between 1 and {MAX_ANTENNA}"
-        if not self.multiplexer and len(antennas) != 1:
+        if self.mode != "host" and self.lanes != "sweep":
+            return "'lanes' are for mode \"host\": in the other modes the reader goes round by itself"
+        if self.mode == "host" and not self.multiplexer and len(antennas) != 1:
             return "without a multiplexer there is exactly one antenna"
         if not 0 <= self.address <= 0xFF:
             return "'address' must be between 0 and 255"
-        times = (self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms)
+        times = (
+            *(self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms),
+            *(self.poll_ms, self.ping_ms),
+        )
         if not all(1 <= t <= 10_000 for t in times) or not 0 <= self.min_sweep_ms <= 10_000:
             return "times must be between 1 and 10000 ms"
         if not 0 <= self.chips_per_antenna <= MAX_TAGS_PER_INVENTORY or not 1 <= self.silent_limit <= 100:
@@ -114,8 +125,9 @@ def member(device: str, options: FeigOptions, byte_ns: int, *, shared: bool) -> 
         around = 2 * (exchange(1, 0) + SWITCH_NS)
     full = around + inventory(options.chips_per_antenna)
     fresh = None
-    if options.lanes == "ont" and not shared:
+    if options.lanes == "ont" or len(options.antennas) == 1:
         full += exchange(0, 0) + RF_RESET_NS
+    if options.lanes == "ont" and not shared:
         fresh = around + inventory(options.new_chips) + options.notify_ms * MS
     return Member(
         device=device,

@@ -13,7 +13,7 @@ there makes everything answer again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic
 
 from firmware_bridge.session.asking import (
@@ -29,15 +29,17 @@ from firmware_bridge.session.asking import (
     Role,
 )
 from firmware_bridge.session.contract import Counters, Figures
-from firmware_bridge.session.schedule import Lane, Look, Member, TimePlan, Turns
+from firmware_bridge.session.schedule import Lane, Look, Member, Place, TimePlan, Turns
 from firmware_bridge.session.settle import Settle
 from firmware_bridge.wire import (
+    BootId,
     CleanEmpty,
     Corrupt,
     DeviceId,
     DeviceLost,
     Present,
     Press,
+    Restarted,
     Tag,
     TimeSpan,
 )
@@ -110,6 +112,11 @@ class PolledSession(Generic[FrameT]):
 
     def _reset(self) -> None:
         """A new life of the port: the subclass's own state."""
+
+    @property
+    def _muting(self) -> bool:
+        """Whether a tag that answers an inventory is quiet from then on."""
+        return False
 
     # -- the owner's side ------------------------------------------------------------------------
 
@@ -226,6 +233,10 @@ class PolledSession(Generic[FrameT]):
         """
         return self._turns.worst_pass_ns()
 
+    def favour(self, places: Iterable[Place]) -> None:
+        """Looks at these antennas more often (see `schedule.Turns.favour`)."""
+        self._turns.favour(places)
+
     def worst_arrival_ns(self, antenna: int) -> int | None:
         """Longest time from a chip's landing to the end of the look that names it; None for no such antenna."""
         return self._turns.worst_arrival_ns((self.device, antenna)) if antenna in self.member.antennas else None
@@ -341,15 +352,12 @@ class PolledSession(Generic[FrameT]):
         assert self._look is not None, "a look is under way"
         return self._look.antenna
 
-    def _book(self, now_ns: int, *, complete: bool, mutes: bool = False) -> Found:
-        """One antenna's look is over: what was found in `_uids`, and whether that was everything.
-
-        ``mutes``: what answered is quiet from now on.
-        """
+    def _book(self, now_ns: int, *, complete: bool) -> Found:
+        """One antenna's look is over: what was found in `_uids`, and whether that was everything."""
         assert self._look is not None, "a look is under way"
         antenna, fresh = self._look.antenna, self._look.lane is Lane.FRESH
         before = self._muted.get(antenna, frozenset())
-        if not complete or not mutes:
+        if not complete or not self._muting:
             # Something may have answered, been muted and not been heard.
             self._muted.pop(antenna, None)
         else:
@@ -422,7 +430,8 @@ class PolledSession(Generic[FrameT]):
             return []
         if role is Role.CHAIN:
             return self._book(now_ns, complete=False)
-        if question.tries == 1:
+        # An inventory that mutes is not asked twice: its lost answer may have named a chip that is quiet now.
+        if question.tries == 1 and not self._muting:
             self._again(question, now_ns)
             return []
         return self._spoilt("no reply", now_ns)
@@ -431,6 +440,13 @@ class PolledSession(Generic[FrameT]):
         question.tries += 1
         question.sent_ns = now_ns
         self._send(question)
+
+    def _rebooted(self, now_ns: int) -> Restarted:
+        """The reader says that it has started anew: everything is set up again."""
+        self._restarts += 1
+        span = TimeSpan(min(self._answered_ns, now_ns), now_ns)
+        self.start(now_ns)
+        return Restarted(self.device, span, BootId(self._restarts))
 
     def _span(self, now_ns: int) -> TimeSpan:
         return TimeSpan(self._question.first_ns if self._question is not None else now_ns, now_ns)

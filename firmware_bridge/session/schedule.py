@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum, auto
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -59,6 +60,28 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.antennas or len(self.full_ns) != len(self.antennas) or self.full_every < 1:
             raise ValueError(f"reader '{self.device}': a time for each antenna, and a full look at least now and then")
+
+
+@runtime_checkable
+class TakesTurns(Protocol):
+    """A session whose looks can stand in a plan.
+
+    ``member`` is its part in the present one; ``member_in`` its part in one that is shared with others
+    (ValueError if it cannot); ``share`` takes turns from that from the next start on.
+    """
+
+    member: Member
+
+    def member_in(self, *, shared: bool) -> Member: ...
+    def share(self, turns: Turns) -> None: ...
+    def favour(self, places: Iterable[Place]) -> None:
+        """Looks at these antennas more often."""
+
+    def worst_arrival_ns(self, antenna: int) -> int | None:
+        """Longest time from a chip's landing to the end of the look that names it."""
+
+    def worst_removal_ns(self, antenna: int) -> int | None:
+        """Longest time from a chip's lifting to the end of the first full look without it."""
 
 
 def groups(devices: Sequence[str], neighbours: Iterable[Pair]) -> list[tuple[str, ...]]:
@@ -119,21 +142,27 @@ class TimePlan:
         return tuple((device, a) for a in self.members[device].antennas)
 
     def pass_ns(self, favoured: Iterable[Place] = ()) -> int:
-        """Longest time from one look at an antenna that is not favoured to the next."""
+        """Longest time for all rounds once, and the rest behind them."""
+        return max(self._rounds_ns(favoured, 1), self.rest_ns)
+
+    def _rounds_ns(self, favoured: Iterable[Place], passes: int) -> int:
+        """Every round once, in a stretch that touches so many passes."""
         often = self._rounds_with(favoured)
         slow = [self._round_ns(n, Lane.FULL) for n in range(len(self.rounds))]
         quick = [self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds))]
         # `Turns` staggers the full looks of a reader, so that few of them fall into one pass.
-        full = sum(-(-len(m.antennas) // m.full_every) for m in self.members.values()) + len(often)
+        full = passes * sum(-(-len(m.antennas) // m.full_every) for m in self.members.values()) + len(often)
         extra = sorted((s - q for s, q in zip(slow, quick, strict=True)), reverse=True)
-        total = sum(quick) + sum(extra[:full]) + len(self.rounds) * sum(slow[n] for n in often)
-        return max(total, self.rest_ns)
+        return sum(quick) + sum(extra[:full]) + len(self.rounds) * sum(slow[n] for n in often)
 
     def gap_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
         """Longest time from one look at this antenna to the next."""
         often = self._rounds_with(favoured)
         if not any(place in self.rounds[n] for n in often):
-            return self.pass_ns(favoured)
+            # A quick pass is followed by its rest, and then this antenna's turn may come late in a slow one.
+            total = self._rounds_ns(favoured, 2)
+            first = min(self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds)))
+            return max(total, self.rest_ns + total - first)
         slowest = max(self._round_ns(n, Lane.FULL) for n in range(len(self.rounds)))
         # At the end of a pass the favoured ones wait out the rest like all others.
         return slowest + sum(self._round_ns(n, Lane.FULL) for n in often) + self.rest_ns

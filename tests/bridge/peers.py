@@ -114,6 +114,10 @@ class FeigReader:
         self.channels: dict[int, int] = {}
         self.log: list[tuple[int, bytes]] = []
         self.both_on = 0
+        self.ont: int | None = 0x04
+        """Byte 11 of configuration block 5; None: this reader knows no configuration."""
+        self.rf = True
+        self.quiet: set[str] = set()
         self.script: Callable[[int, bytes, bytes], bytes] = lambda command, data, reply: reply
         self._left: list[str] = []
         self._buffer = b""
@@ -141,11 +145,23 @@ class FeigReader:
         if command == 0x65:
             return 0, HELLO_DATA
         if command == 0x69:
+            self.quiet.clear()
             return 0, b""
+        if command == 0x6A:
+            self.rf = data == b"\x01"
+            self.quiet.clear()
+            return 0, b""
+        if command in (0x80, 0x81) and data[0] == 5 and self.ont is not None:
+            if command == 0x81:
+                self.ont = data[1 + 11]
+                return 0, b""
+            return 0, bytes(11) + bytes((self.ont, 0, 0))
         if command == 0xDD:
             mux, first, second = data
             if first > 8 or second > 8:
                 return 0x11, b""
+            if self.channels.get(mux) != first:
+                self.quiet.clear()
             self.channels[mux] = first
             return 0, b""
         if command == 0xB0 and data[0] == 1:
@@ -153,10 +169,13 @@ class FeigReader:
         return 0x80, b""
 
     def _inventory(self, *, more: bool) -> tuple[int, bytes]:
-        on = [8 * mux + channel for mux, channel in self.channels.items() if channel]
+        on = [8 * mux + channel for mux, channel in self.channels.items() if channel] or [0]
         self.both_on += len(on) > 1
         if not more:
-            self._left = [uid for antenna in on for uid in self.field.get(antenna, [])]
+            only_new = bool((self.ont or 0) & 1)
+            found = [uid for antenna in on for uid in self.field.get(antenna, [])] if self.rf else []
+            self._left = [uid for uid in found if not (only_new and uid in self.quiet)]
+            self.quiet.update(found)
         if not self._left:
             return 1, b""
         now, self._left = self._left[: self.per_reply], self._left[self.per_reply :]

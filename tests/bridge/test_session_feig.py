@@ -64,15 +64,15 @@ def test_hello_reset_then_every_antenna_in_turn() -> None:
     assert [r.antenna for r in results] == [1, 2, 3]
     assert [t.uid for t in results[0].tags] == [A, B]
     assert results[0].complete
-    assert [c for c, _ in table.reader.log[:4]] == [0x65, 0x69, 0xDD, 0xB0]
-    assert table.reader.log[2][1] == b"\x00\x01\x00"
+    assert [c for c, _ in table.reader.log[:5]] == [0x65, 0x69, 0x80, 0xDD, 0xB0]
+    assert table.reader.log[3][1] == b"\x00\x01\x00"
 
 
 def test_the_span_is_from_question_to_answer() -> None:
     table = Table(FeigReader({1: [A]}), delay_ns=7 * MS)
     present = table.until(Present)[0]
-    # hello, reset, select, inventory: four exchanges
-    assert present.span == TimeSpan(1000 * MS + 3 * 7 * MS, 1000 * MS + 4 * 7 * MS)
+    # hello, reset, configuration, select, inventory: five exchanges
+    assert present.span == TimeSpan(1000 * MS + 4 * 7 * MS, 1000 * MS + 5 * 7 * MS)
 
 
 def test_two_multiplexers_are_never_on_together() -> None:

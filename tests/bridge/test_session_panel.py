@@ -129,13 +129,20 @@ def test_every_key_has_its_name() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"key": 0}, {"key": 19}, {"flags": 2}, {"seq": 0}, {"boot": 0}])
-def test_presses_that_no_panel_sends_are_refused_with_a_count(bad: dict[str, int]) -> None:
+def test_presses_that_no_panel_sends_are_acknowledged_and_named(bad: dict[str, int]) -> None:
     desk = Desk()
     desk.run(1000)
-    fields = {"seq": 1, "us": 5, "key": 3} | bad
-    desk.say(panel_frame(3, press_payload(**fields), us=desk.panel.now_us()))
+    fields = {"seq": 77, "us": 5, "key": 3} | bad
+    for _ in range(2):
+        desk.say(panel_frame(3, press_payload(**fields), us=desk.panel.now_us()))
     assert desk.of(Press) == []
     assert desk.session.counters().foreign == 1
+    assert desk.panel.acks == [(fields.get("boot", 0xB007), fields["seq"])] * 2  # or it would come for ever
+    (note,) = desk.session.figures().notes
+    assert f"key code {fields['key']}" in note
+    assert "same release" in note
+    desk.say(desk.panel.press(1))
+    assert [p.key for p in desk.of(Press)] == ["fold"]
 
 
 def test_another_schema_is_refused_by_name() -> None:

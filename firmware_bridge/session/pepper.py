@@ -1,0 +1,253 @@
+"""An Eccel Pepper C1 MUX: eight antennas behind one reader, asked for one tag after another.
+
+0F selects an antenna, 90 begins an ISO 15693 inventory and names the first tag, 91 the next, each with a
+"more cards" flag; the error "no reply received" means that nobody is there.  An acknowledgement repeats
+the command and must match the question.  Source: Eccel's protocol page and Arduino library
+(C1_Interface: ICODE_InventoryStart takes an AFI byte; UID in inverted order, DSFID, more flag).
+
+Not documented, so believed only in the plain form and otherwise told as corrupt: which two error bytes stand for
+an empty field (``empty_codes`` adds others), and the byte order of the UID where it does not show itself (every
+ISO 15693 UID begins with E0).
+
+Lanes "quiet", for a single antenna that stays energised: each named tag is told to stay quiet (92), so that 90
+names only new ones; 05 (halt) switches the field off before a full look and wakes all.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from firmware_bridge.framing.pepper import ACK, ERROR, PepperDecoder, PepperFrame, encode
+from firmware_bridge.session.asking import MS, Command, Found, Role
+from firmware_bridge.session.inventory import inventory_ns
+from firmware_bridge.session.polled import PolledSession
+from firmware_bridge.session.schedule import Lane, Look, Member
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp
+
+DUMMY, HALT, SET_POLLING, GET_VERSION, SET_ANTENNA = 0x01, 0x05, 0x06, 0x0B, 0x0F
+INVENTORY_START, INVENTORY_NEXT, STAY_QUIET = 0x90, 0x91, 0x92
+BARRIERS: tuple[tuple[int, bytes], ...] = ((GET_VERSION, b""), (DUMMY, b""), (SET_POLLING, b"\x00"))
+"""Commands that change nothing here: the reader's own polling is switched off anyway."""
+ANY_FAMILY = b"\x00"
+MAX_ANTENNA = 8
+NO_BOOT = BootId(0)
+EXCHANGE_NS = 2 * MS
+SWITCH_NS = 5 * MS
+_NOBODY = frozenset((0x0001, 0x0100))
+"""The two error bytes as they came, first one high: layer and error, or error and layer (the maker's own two libraries
+differ); "no reply received" with layer 0."""
+
+
+class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Options of the driver.  Times in milliseconds.
+
+    ``empty_codes``: further error codes, the two bytes as they came, that this firmware says for an empty field.
+    """
+
+    antennas: tuple[int, ...]
+    lanes: Literal["sweep", "quiet"] = "sweep"
+    full_every: int = 8
+    new_chips: int = 5
+    empty_codes: tuple[int, ...] = ()
+    chips_per_antenna: int = 20
+    inventory_timeout_ms: int = 400
+    reply_timeout_ms: int = 150
+    gap_ms: int = 40
+    lost_after_ms: int = 800
+    silent_limit: int = 3
+    min_sweep_ms: int = 20
+
+    def problem(self) -> str | None:
+        """What is wrong with these options, None if nothing."""
+        if not self.antennas or len(set(self.antennas)) != len(self.antennas):
+            return "'antennas' must name at least one antenna and none twice"
+        if not all(1 <= a <= MAX_ANTENNA for a in self.antennas):
+            return f"'antennas' must be between 1 and {MAX_ANTENNA}"
+        if self.lanes == "quiet" and len(self.antennas) > 1:
+            return "'lanes' = \"quiet\" needs an antenna that stays energised; several take turns"
+        times = (self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms)
+        if not all(1 <= t <= 10_000 for t in times) or not 0 <= self.min_sweep_ms <= 10_000:
+            return "times must be between 1 and 10000 ms"
+        most = MAX_TAGS_PER_INVENTORY
+        if not 0 <= self.chips_per_antenna <= most or not 0 <= self.new_chips <= most:
+            return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
+        if not 1 <= self.silent_limit <= 100 or not 1 <= self.full_every <= 100:
+            return "'silent_limit' and 'full_every' must be 1 to 100"
+        if not all(0 <= code <= 0xFFFF for code in self.empty_codes):
+            return "'empty_codes' are 16-bit numbers"
+        return None
+
+
+class PepperSession(PolledSession[PepperFrame]):
+    """One reader.  ``byte_ns`` is the line's time for a byte (0 for TCP), for the stated worst case."""
+
+    kind = "Pepper C1 reader"
+    line_advice = "the baud rate (115200 8N1 as shipped)"
+
+    def __init__(self, device: DeviceId, options: PepperOptions, *, byte_ns: int = 0, port: str = "") -> None:
+        problem = options.problem()
+        if problem is not None:
+            raise ValueError(f"reader '{device}': {problem}")
+        self.options = options
+        self._byte_ns = byte_ns
+        self._lsb_first: bool | None = None
+        super().__init__(device, options, PepperDecoder(), BARRIERS, port=port)
+
+    # -- words -----------------------------------------------------------------------------------
+
+    def member_in(self, *, shared: bool) -> Member:
+        """One tag an exchange; how long the reader itself takes is not published, so the common physics are used."""
+        options = self.options
+
+        def exchange(sent: int, received: int) -> int:
+            return EXCHANGE_NS + (2 * 8 + sent + received) * self._byte_ns
+
+        def inventory(chips: int) -> int:
+            return inventory_ns(chips) + (chips + 1) * exchange(1, 11)
+
+        around = exchange(1, 1) + SWITCH_NS + shared * exchange(0, 1)
+        quiet = options.lanes == "quiet" and not shared
+        full = around + inventory(options.chips_per_antenna)
+        fresh = None
+        if quiet:
+            full += options.chips_per_antenna * exchange(0, 1) + exchange(0, 1) + 3 * SWITCH_NS
+            fresh = around + inventory(options.new_chips) + options.new_chips * exchange(0, 1)
+        return Member(
+            device=self.device,
+            antennas=options.antennas,
+            full_ns=(full,) * len(options.antennas),
+            fresh_ns=fresh,
+            full_every=options.full_every if quiet else 1,
+            rest_ns=options.min_sweep_ms * MS,
+        )
+
+    def _reset(self) -> None:
+        self._rounds = 0
+        self._field_on = True
+
+    def _key_of(self, command: Command) -> object:
+        return command[0]
+
+    def _answers_to(self, frame: PepperFrame) -> object:
+        payload = frame.payload
+        return payload[1] if len(payload) >= 2 and payload[0] in (ACK, ERROR) else None
+
+    def _encode(self, command: Command) -> bytes:
+        assert isinstance(command, tuple), "Pepper commands are bytes"
+        return encode(*command)
+
+    # -- set-up ----------------------------------------------------------------------------------
+
+    def _say_hello(self, now_ns: int) -> None:
+        self._ask((GET_VERSION, b""), self._on_hello, now_ns, Role.HELLO)
+
+    def _on_hello(self, frame: PepperFrame, now_ns: int) -> Found:
+        payload = frame.payload
+        version = payload[2:].rstrip(b"\x00")
+        if payload[0] != ACK or not version or len(version) > 64:
+            return [self._refused(f"hello answered with {payload[:8].hex(' ')}", now_ns)]
+        firmware = "".join(chr(b) if 0x20 <= b < 0x7F else "?" for b in version)
+        up = DeviceUp(self.device, self._span(now_ns), model="Eccel Pepper C1", firmware=firmware, boot=NO_BOOT)
+        # Polling off is the first barrier: what the reader would say by itself ends here.
+        self._ask_barrier(now_ns, first=(SET_POLLING, b"\x00"))
+        return [up]
+
+    # -- a look ----------------------------------------------------------------------------------
+
+    @property
+    def _muting(self) -> bool:
+        return self.options.lanes == "quiet"
+
+    def _begin_look(self, look: Look, now_ns: int) -> None:
+        if self._muting and look.lane is Lane.FULL and self._field_on:
+            self._ask((HALT, b""), self._on_halt, now_ns)
+        else:
+            self._ask((SET_ANTENNA, bytes((look.antenna,))), self._on_antenna, now_ns)
+
+    def _on_halt(self, _frame: PepperFrame, now_ns: int) -> Found:
+        # An error too: the field goes off whether or not a tag was active.
+        self._field_on = False
+        self._ask((SET_ANTENNA, bytes((self._antenna,))), self._on_antenna, now_ns)
+        return []
+
+    def _on_antenna(self, frame: PepperFrame, now_ns: int) -> Found:
+        if frame.payload[0] != ACK:
+            return self._spoilt(f"antenna {self._antenna} refused: {_error(frame)}", now_ns)
+        self._rounds = 0
+        self._look_ns = now_ns
+        self._field_on = True
+        self._ask_for_tag(INVENTORY_START, now_ns, Role.LOOK)
+        return []
+
+    def _ask_for_tag(self, command: int, now_ns: int, role: Role) -> None:
+        timeout_ms = self.options.inventory_timeout_ms
+        self._ask((command, ANY_FAMILY), self._on_tag, now_ns, role, timeout_ms=timeout_ms)
+
+    def _on_tag(self, frame: PepperFrame, now_ns: int) -> Found:
+        payload = frame.payload
+        self._rounds += 1
+        # After a silence a late answer may have stood for another: what it named is true, the end is not sure.
+        certain = self._rounds == 1 or not self._suspect
+        if payload[0] == ERROR:
+            code = int.from_bytes(payload[2:4], "big")
+            if len(payload) == 4 and (code in _NOBODY or code in self.options.empty_codes):
+                if self._uids and not self._muting:
+                    return self._book(now_ns, complete=False)  # more was announced and did not come
+                return self._book(now_ns, complete=certain)
+            if self._uids:
+                return self._book(now_ns, complete=False)
+            return self._spoilt(_error(frame), now_ns)
+        if len(payload) != 12 or payload[11] > 1:
+            return self._spoilt(f"a tag of {len(payload) - 2} bytes: {payload[:16].hex(' ')}", now_ns)
+        uid = self._uid(payload[2:10])
+        if uid is None:
+            return self._spoilt(f"no ISO 15693 UID, which begins with E0: {payload[2:10].hex(' ')}", now_ns)
+        if self._muting and uid in self._uids:
+            return self._book(now_ns, complete=False)  # it did not hear that it should stay quiet
+        self._uids.add(uid)
+        if len(self._uids) > MAX_TAGS_PER_INVENTORY or self._rounds > 2 * MAX_TAGS_PER_INVENTORY:
+            return self._spoilt(f"{self._rounds} tags in one inventory: check the reader", now_ns)
+        if self._muting:
+            self._ask((STAY_QUIET, b""), self._on_quiet, now_ns)
+            return []
+        if payload[11]:
+            self._ask_for_tag(INVENTORY_NEXT, now_ns, Role.CHAIN)
+            return []
+        return self._book(now_ns, complete=certain)
+
+    def _on_quiet(self, frame: PepperFrame, now_ns: int) -> Found:
+        if frame.payload[0] != ACK:
+            return self._spoilt(f"a tag would not be told to stay quiet: {_error(frame)}", now_ns)
+        self._ask_for_tag(INVENTORY_START, now_ns, Role.LOOK)
+        return []
+
+    def _uid(self, raw: bytes) -> str | None:
+        """Most significant byte first.  The order is learnt from the first UID that has E0 at one end only."""
+        first, last = raw[0] == 0xE0, raw[7] == 0xE0
+        if first != last:
+            if self._lsb_first is None:
+                self._lsb_first = last
+            if self._lsb_first != last:
+                return None
+        elif not last:
+            return None
+        return (raw if self._lsb_first is False else raw[::-1]).hex().upper()
+
+    # -- darkness --------------------------------------------------------------------------------
+
+    def _go_dark(self, now_ns: int) -> bool:
+        if not self._field_on:
+            return False
+        self._ask((HALT, b""), self._on_dark, now_ns, Role.DARK)
+        return True
+
+    def _on_dark(self, _frame: PepperFrame, now_ns: int) -> Found:
+        self._field_on = False
+        self._is_dark(now_ns)
+        return []
+
+
+def _error(frame: PepperFrame) -> str:
+    return f"error {frame.payload[2:4].hex().upper() or 'without a code'}"
