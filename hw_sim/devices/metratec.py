@@ -174,7 +174,10 @@ class MetratecReader(Reader):
                     self._inventory(options) if not self._options(tuple(options)) else [self._options(tuple(options))]
                 )
             case ("SAP", what, *values):
-                return [self._antenna_port(what, values)]
+                said = self._antenna_port(what, values)
+                if self._field_on:
+                    self.radio.power((self._port + 1,), job.sample_ns)
+                return [said]
             case ("SET", "PWR", value):
                 return [self._power(value)]
             case ("SRI", *values):
@@ -238,6 +241,7 @@ class MetratecReader(Reader):
                 self.radio.power((), now_ns)
             case ["SS" | "DS", "10" | "100"]:
                 self._field_on = True
+                self.radio.power((self._port + 1,), now_ns)
             case ["TIM", time]:
                 if isinstance(number := self._number(time, 1, 10_000), str):
                     return number
