@@ -51,7 +51,7 @@ class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     new_chips: int = 5
     chips_per_antenna: int = 20
     inventory_timeout_ms: int = 400
-    reply_timeout_ms: int = 150
+    reply_timeout_ms: int = 100
     gap_ms: int = 400
     lost_after_ms: int = 800
     silent_limit: int = 3

@@ -53,7 +53,7 @@ class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     empty_codes: tuple[int, ...] = ()
     chips_per_antenna: int = 20
     inventory_timeout_ms: int = 400
-    reply_timeout_ms: int = 150
+    reply_timeout_ms: int = 100
     gap_ms: int = 40
     lost_after_ms: int = 800
     silent_limit: int = 3

@@ -1,0 +1,427 @@
+"""FEIG beyond polling: the lane for new chips, the field switched off for neighbours, buffered read, notification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from firmware_bridge.framing import feig
+from firmware_bridge.session.feig import FeigSession
+from firmware_bridge.session.feig_buffer import FeigBufferSession
+from firmware_bridge.session.inventory import read_records
+from firmware_bridge.session.plan import FeigOptions
+from firmware_bridge.session.schedule import TimePlan, Turns
+from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present
+from tests.bridge.peers import FeigReader, feig_reply, records
+
+MS = 1_000_000
+A, B, C = "E004015000000001", "E004015000000002", "E004015000000003"
+RESULT = (Present, CleanEmpty, Corrupt)
+
+
+class Bench:
+    """Sessions and their readers in virtual time; an exchange takes ``took_ms``."""
+
+    def __init__(self, *pairs: tuple[FeigSession, Any], took_ms: int = 2) -> None:
+        self.pairs = pairs
+        self.took_ns = took_ms * MS
+        self.now = 1000 * MS
+        self.seen: list[AnyObservation] = []
+        for session, _ in pairs:
+            session.start(self.now)
+
+    def step(self) -> list[AnyObservation]:
+        found: list[AnyObservation] = []
+        busy = False
+        for session, reader in self.pairs:
+            if reply := reader.feed(session.outgoing()):
+                busy = True
+                self.now += self.took_ns
+                found += session.receive(reply, self.now)
+        if not busy:
+            wakes = [w for session, _ in self.pairs if (w := session.next_wake_ns) is not None]
+            assert wakes, "everybody sleeps for ever"
+            self.now = max(self.now, min(wakes))
+            for session, _ in self.pairs:
+                found += session.wake(self.now)
+        self.seen += found
+        return found
+
+    def until(self, kind: type[Any] | tuple[type[Any], ...], count: int = 1, most: int = 3000) -> list[Any]:
+        found: list[Any] = []
+        for _ in range(most):
+            found += [o for o in self.step() if isinstance(o, kind)]
+            if len(found) >= count:
+                return found
+        raise AssertionError(f"{len(found)} of {count} {kind} in {most} steps")
+
+
+def uids(present: Present) -> list[str]:
+    return [t.uid for t in present.tags]
+
+
+def lone(field: list[str], *, ont: int | None = 0x04, **options: Any) -> tuple[Bench, FeigReader]:
+    reader = FeigReader({0: field})
+    reader.ont = ont
+    options = {"antennas": (1,), "multiplexer": False, "min_sweep_ms": 0} | options
+    return Bench((FeigSession(DeviceId("reader-a"), FeigOptions(**options)), reader)), reader
+
+
+# -- only new tags -------------------------------------------------------------------------------
+
+
+def test_a_reader_shipped_with_only_new_tags_never_makes_a_full_antenna_look_empty() -> None:
+    """CFG5.ONT is on in some readers as shipped: the second inventory says 'no transponder' over a stack."""
+    bench, reader = lone([A, B], ont=0x05)
+    results = bench.until(RESULT, 5)
+    assert [uids(r) for r in results] == [[A, B]] * 5
+    assert reader.ont == 0x04, "switched off in the reader's RAM"
+    assert (0x81, b"\x05" + bytes(11) + b"\x04\x00\x00") in reader.log
+
+
+def test_where_the_setting_cannot_be_read_the_tags_are_woken_before_each_look() -> None:
+    bench, reader = lone([A, B], ont=None)
+    reader.script = lambda c, d, r: reader.quiet.update({A, B} if c == 0xB0 else ()) or r
+    assert [uids(r) for r in bench.until(Present, 4)] == [[A, B]] * 4
+    commands = [c for c, _ in reader.log]
+    assert commands.count(0x69) >= commands.count(0xB0)
+
+
+def test_the_lane_for_new_chips() -> None:
+    bench, reader = lone([A, B], lanes="ont", full_every=4)
+    first = bench.until(RESULT)[0]
+    assert (uids(first), first.complete, first.quiet) == ([A, B], True, ())
+    assert reader.ont == 0x05
+    nothing = bench.until(RESULT)[0]
+    assert (uids(nothing), nothing.complete, nothing.quiet) == ([], False, (A, B))
+    reader.field[0].append(C)
+    arrived = bench.until(RESULT)[0]
+    assert (uids(arrived), arrived.complete, arrived.quiet) == ([C], False, (A, B))
+    assert not [o for o in bench.seen if isinstance(o, CleanEmpty | Corrupt)]
+
+
+def test_removals_are_seen_in_the_presence_lane_within_the_stated_bound() -> None:
+    bench, reader = lone([A, B], lanes="ont", full_every=6)
+    session = bench.pairs[0][0]
+    for waited in range(1, 12):
+        bench.until(RESULT, waited)
+        reader.field[0].remove(B)
+        gone = bench.now
+        full = next(p for _ in range(40) for p in bench.until(RESULT) if isinstance(p, Present) and p.complete)
+        assert uids(full) == [A]
+        assert full.span.latest_ns - gone <= (session.worst_removal_ns(1) or 0)
+        reader.field[0].append(B)
+        came = bench.now
+        back = next(p for _ in range(40) for p in bench.until(RESULT) if isinstance(p, Present) and B in uids(p))
+        assert back.span.latest_ns - came <= (session.worst_arrival_ns(1) or 0)
+
+
+def test_a_chip_that_left_and_came_back_between_two_looks_is_told_again() -> None:
+    bench, reader = lone([A], lanes="ont", full_every=50)
+    bench.until(RESULT, 3)
+    reader.quiet.discard(A)  # lifted and put back: without power it forgot that it should be quiet
+    assert uids(bench.until(RESULT)[0]) == [A]
+
+
+def test_a_restart_of_the_reader_resets_what_is_quiet() -> None:
+    """The reader restarts (field and setting are gone) while the host sees only one silence."""
+    bench, reader = lone([A, B], lanes="ont", full_every=50)
+    bench.until(RESULT, 3)
+    reader.ont = 0x04
+    reader.quiet.clear()
+    silent = [True]
+    reader.script = lambda c, d, r: b"" if c == 0xB0 and silent and silent.pop() else r
+    results = bench.until(RESULT, 3)
+    assert isinstance(results[0], Corrupt)
+    assert (uids(results[1]), results[1].complete, results[1].quiet) == ([A, B], True, ())
+    assert reader.ont == 0x05, "the setting was made again"
+
+
+def test_a_lost_answer_hides_no_chip() -> None:
+    bench, reader = lone([A], lanes="ont", full_every=50)
+    bench.until(RESULT, 3)
+    reader.field[0].append(B)
+    lost = [True]
+    # the reader named and muted B, and the answer was lost
+    reader.script = lambda c, d, r: b"" if c == 0xB0 and lost and lost.pop() else r
+    results = bench.until(RESULT, 2)
+    assert isinstance(results[0], Corrupt)
+    assert (uids(results[1]), results[1].complete) == ([A, B], True)
+
+
+def test_a_broken_chain_in_the_lane_is_followed_by_a_full_look() -> None:
+    bench, reader = lone([A, B, C], lanes="ont", full_every=50)
+    reader.per_reply = 2
+    lost = [True]
+    reader.script = lambda c, d, r: b"" if d == b"\x01\x80" and lost and lost.pop() else r
+    first, second = bench.until(RESULT, 2)
+    assert (uids(first), first.complete, first.quiet) == ([A, B], False, ())
+    assert (uids(second), second.complete) == ([A, B, C], True)
+
+
+def test_waiting_in_the_reader_asks_less() -> None:
+    bench, reader = lone([A], lanes="ont", notify_ms=300)
+    bench.until(RESULT, 2)
+    assert (0xB0, b"\x01\x40\x03") in reader.log
+    assert (bench.pairs[0][0].worst_arrival_ns(1) or 0) >= 300 * MS
+
+
+def test_a_reader_that_will_not_take_the_setting_is_refused_by_name() -> None:
+    bench, _ = lone([A], ont=None, lanes="ont")
+    lost = bench.until(DeviceLost)[0]
+    assert "'only new tags' cannot be set" in lost.reason
+    assert "sweep" in lost.reason
+
+
+# -- neighbours ----------------------------------------------------------------------------------
+
+
+def shared(*antennas: tuple[int, ...], mux: bool = True) -> tuple[Bench, Turns, list[FeigReader]]:
+    sessions, readers = [], []
+    for n, mine in enumerate(antennas):
+        field = {a if mux else 0: [f"E00401500000{n:02X}{a:02X}"] for a in mine}
+        readers.append(FeigReader(field))
+        options = FeigOptions(antennas=mine, multiplexer=mux, min_sweep_ms=0)
+        sessions.append(FeigSession(DeviceId(f"reader-{n}"), options))
+    places = [(s.device, a) for s in sessions for a in s.options.antennas]
+    pairs = [(p, q) for p in places for q in places if p[0] != q[0] and abs(p[1] - q[1]) <= 1]
+    turns = Turns(TimePlan([s.member_in(shared=True) for s in sessions], pairs))
+    for session in sessions:
+        session.share(turns)
+    return Bench(*zip(sessions, readers, strict=True)), turns, readers
+
+
+def on(reader: FeigReader, *, mux: bool) -> list[int]:
+    return [c for c in reader.channels.values() if c] if mux else [0] if reader.rf else []
+
+
+@pytest.mark.parametrize("mux", [True, False])
+def test_neighbours_of_two_readers_are_never_energised_together(mux: bool) -> None:
+    antennas = ((1, 2, 3), (2, 3, 4)) if mux else ((1,), (1,))
+    bench, turns, readers = shared(*antennas, mux=mux)
+    bench.until(DeviceUp, 2)
+    seen: dict[tuple[str, int], int] = {}
+    for _ in range(1500):
+        for found in bench.step():
+            if isinstance(found, Present):
+                seen[(found.device, found.antenna)] = seen.get((found.device, found.antenna), 0) + 1
+                assert uids(found) == [f"E00401500000{int(found.device[-1]):02X}{found.antenna:02X}"]
+        if turns.passes:
+            one, two = (on(r, mux=mux) for r in readers)
+            assert not [1 for a in one for b in two if not mux or abs(a - b) <= 1]
+    assert set(seen) == {(f"reader-{n}", a) for n, mine in enumerate(antennas) for a in mine}
+    assert max(seen.values()) <= min(seen.values()) + 2, "fair"
+
+
+def test_a_neighbour_that_dies_in_its_look_holds_the_other_up_for_a_second_at_most() -> None:
+    bench, _, readers = shared((1, 2), (2, 3))
+    bench.until(Present, 8)
+    readers[0].script = lambda c, d, r: b""
+    died = bench.now
+    lost = bench.until(DeviceLost)[0]
+    assert lost.span.latest_ns - died <= 1000 * MS
+    seen = [p for p in bench.until(Present, 4) if p.device == "reader-1"]
+    assert len(seen) == 4
+
+
+def test_a_reader_that_will_not_go_dark_is_not_used() -> None:
+    bench, _, readers = shared((1,), (2,), mux=False)
+    readers[0].script = lambda c, d, r: feig_reply(0x6A, 0x11) if c == 0x6A and d == b"\x00" else r
+    lost = bench.until(DeviceLost)[0]
+    assert lost.reason.startswith("will not switch its field off: status 0x11")
+
+
+# -- buffered read and notification --------------------------------------------------------------
+
+
+class BufferReader:
+    """A reader that goes round by itself, from the manuals: its table, 22, 32, 33, and notifications."""
+
+    def __init__(self, *, notify: bool = False) -> None:
+        self.notify = notify
+        self.table: list[bytes] = []
+        self.read = 0
+        self.log: list[int] = []
+        self.status = 0
+        self.script: Any = lambda command, reply: reply
+
+    def saw(self, uid: str, antenna: int, ms: int) -> None:
+        body = b"\x03\x00\x08" + bytes.fromhex(uid) + ms.to_bytes(4, "big") + bytes((antenna,))
+        self.table.append((len(body) + 2).to_bytes(2, "big") + body)
+
+    def answer(self) -> bytes:
+        self.read = len(self.table)
+        data = b"\x31" + self.read.to_bytes(2, "big") + b"".join(self.table)
+        return feig_reply(0x22, self.status, data, advanced=True)
+
+    def feed(self, asked: bytes) -> bytes:
+        out = b""
+        for frame in feig.FeigDecoder(replies=False).feed(asked):
+            self.log.append(frame.command)
+            if frame.command == 0x65:
+                reply = feig_reply(0x65, 0, bytes.fromhex("03030044530d30"))
+            elif frame.command == 0x22:
+                reply = self.answer() if self.table else feig_reply(0x22, 0x92)
+            elif frame.command in (0x32, 0x33):
+                if self.script(frame.command, b"?") != b"not heard":
+                    self.table = self.table[self.read :] if frame.command == 0x32 else []
+                reply = feig_reply(frame.command, 0)
+            else:
+                reply = feig_reply(frame.command, 0, bytes(7))
+            out += self.script(frame.command, reply) if self.script(frame.command, reply) != b"not heard" else b""
+        return out
+
+
+def buffered(reader: BufferReader, **options: Any) -> Bench:
+    options = {"antennas": (1, 2), "mode": "notify" if reader.notify else "buffered"} | options
+    return Bench((FeigBufferSession(DeviceId("reader-a"), FeigOptions(**options)), reader))
+
+
+def test_buffered_sightings_are_told_once_and_cleared() -> None:
+    reader = BufferReader()
+    bench = buffered(reader)
+    bench.until(DeviceUp)
+    for _ in range(12):
+        bench.step()
+    before = bench.now
+    reader.saw(A, 1, 5)
+    reader.saw(B, 2, 6)
+    reader.saw(C, 2, 7)
+    one, two = bench.until(Present, 2)
+    assert [(p.antenna, uids(p), p.complete) for p in (one, two)] == [(1, [A], False), (2, [B, C], False)]
+    assert one.span.earliest_ns <= before <= one.span.latest_ns
+    assert one.span.latest_ns - one.span.earliest_ns <= 60 * MS
+    bench.step()
+    assert reader.table == []
+    for _ in range(30):
+        assert bench.step() == [], "nothing is told of an empty table, least of all an empty field"
+
+
+@pytest.mark.parametrize("fate", ["not heard", "answer lost"])
+def test_data_sets_whose_clearing_is_unsure_are_told_once(fate: str) -> None:
+    reader = BufferReader()
+    bench = buffered(reader)
+    bench.until(DeviceUp)
+    trouble = [True]
+
+    def script(command: int, reply: bytes) -> bytes:
+        if command == 0x32 and trouble:
+            if reply != b"?":
+                trouble.clear()
+            return b"not heard" if fate == "not heard" else b"" if reply != b"?" else b"?"
+        return reply
+
+    for _ in range(6):
+        bench.step()
+    reader.script = script
+    reader.saw(A, 1, 5)
+    bench.until(Present)
+    reader.saw(B, 1, 9)  # meanwhile
+    assert [uids(p) for p in bench.until(Present)] == [[B]]
+    bench.step()
+    assert reader.table == []
+    assert [uids(p) for p in bench.seen if isinstance(p, Present)] == [[A], [B]]
+
+
+def test_an_overflow_is_told_for_every_antenna() -> None:
+    reader = BufferReader()
+    bench = buffered(reader)
+    for _ in range(8):
+        bench.step()
+    reader.saw(A, 1, 5)
+    reader.status = 0x93
+    found = bench.until(RESULT, 3)
+    assert [type(o).__name__ for o in found] == ["Present", "Corrupt", "Corrupt"]
+    assert "overflowed" in found[1].reason
+
+
+def test_notifications_are_acknowledged_and_repeated_ones_told_once() -> None:
+    reader = BufferReader(notify=True)
+    bench = buffered(reader)
+    bench.until(DeviceUp)
+    session = bench.pairs[0][0]
+    for _ in range(10):
+        bench.step()
+    reader.saw(A, 2, 5)
+    told = reader.answer()
+    found = session.receive(told, bench.now)
+    assert [(p.antenna, uids(p)) for p in found if isinstance(p, Present)] == [(2, [A])]
+    assert feig.FeigDecoder(replies=False).feed(session.outgoing())[-1].command == 0x32
+    assert session.receive(told, bench.now) == [], "the same again: its acknowledgement was lost"
+    assert 0x66 in reader.log, "a sign of life is asked for"
+    reader.table.clear()
+    reader.saw(A, 2, 2000)
+    assert [uids(p) for p in session.receive(reader.answer(), bench.now) if isinstance(p, Present)] == [[A]]
+
+
+def test_a_reader_in_host_mode_is_refused_by_name() -> None:
+    reader = BufferReader()
+    reader.script = lambda command, reply: feig_reply(0x33, 0x82) if command == 0x33 else reply
+    lost = buffered(reader).until(DeviceLost)[0]
+    assert "it has no buffer" in lost.reason
+    assert "FEIG's tool" in lost.reason
+
+
+def test_an_antenna_that_is_not_configured_is_noted() -> None:
+    reader = BufferReader()
+    bench = buffered(reader)
+    for _ in range(8):
+        bench.step()
+    reader.saw(A, 7, 5)
+    for _ in range(20):
+        bench.step()
+    assert not [o for o in bench.seen if isinstance(o, Present)]
+    assert "names antenna 7" in bench.pairs[0][0].figures().notes[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ("31", "buffer of 1 bytes"),
+        ("310001", "cut short"),
+        ("3100010012030008" + A + "00000005", "cut short"),
+        ("310001000c0300" + "08" + A[:12], "cut short"),
+        ("310001" + "0012" + "040008" + A + "0000000501", "another form"),
+        ("b10001", "form 0xB1"),
+        ("300001", "form 0x30"),
+        ("310000ff", "1 bytes after"),
+    ],
+)
+def test_records_that_are_not_understood_make_no_guess(data: str, fault: str) -> None:
+    assert fault in read_records(bytes.fromhex(data)).fault
+
+
+def test_record_forms() -> None:
+    body = b"\x03\x00\x08" + bytes.fromhex(A)
+    for flags, more in (
+        (0x01, b""),
+        (0x11, b"\x05"),
+        (0x21, bytes(4)),
+        (0x61, bytes(9)),
+        (0x03, b"\x00\x02\x04" + bytes(8)),
+    ):
+        raw = (len(body) + len(more) + 2).to_bytes(2, "big") + body + more
+        read = read_records(bytes((flags, 0, 1)) + raw)
+        assert (read.fault, [r.uid for r in read.records]) == ("", [A])
+        assert read.records[0].antenna == (5 if flags == 0x11 else None)
+        assert read.timed == bool(flags & 0x20)
+    swapped = b"\x03\x00\x08" + bytes.fromhex(A)[::-1]
+    assert read_records(b"\x09\x00\x01\x00\x0d" + swapped).records[0].uid == A
+
+
+def test_modes_that_cannot_be() -> None:
+    for options, complaint in (
+        ({"antennas": (1, 2), "lanes": "ont"}, "stays energised"),
+        ({"antennas": (1,), "mode": "buffered", "lanes": "ont"}, "mode"),
+        ({"antennas": (1,), "notify_ms": 150}, "multiple of 100"),
+        ({"antennas": (1,), "full_every": 0}, "full_every"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            FeigSession(DeviceId("a"), FeigOptions(**options))  # type: ignore[arg-type]  # deliberately wrong
+    with pytest.raises(ValueError, match="neighbours need mode"):
+        FeigBufferSession(DeviceId("a"), FeigOptions(antennas=(1,), mode="buffered")).member_in(shared=True)
+
+
+def test_inventory_of_records_stays_as_it_was() -> None:
+    assert records(A)[:3] == b"\x01\x03\x00"
