@@ -55,6 +55,8 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     args = p.parse_args(argv)
     if args.speed <= 0 or args.ruling_timeout <= 0 or (args.hands is not None and args.hands < 1):
         p.error("--speed, --ruling-timeout and --hands must be above 0")
+    if min(args.unplug_every, args.reboot_every, args.panel_reset_every, args.quiet_hold) < 0:
+        p.error("--unplug-every, --reboot-every, --panel-reset-every and --quiet-hold are not below 0")
     if not 0 <= args.sloppiness <= 1:
         p.error("--sloppiness is a share between 0 and 1")
     return args

@@ -95,6 +95,7 @@ class BufferedRead:
     def __init__(self, scan: Scan, *, notify: bool, ack: bool, valid_ms: float) -> None:
         self._scan, self._notify, self._ack = scan, notify, ack
         self._valid_ns = round(valid_ms * MS)
+        self._begun = False
         self.start(0)
 
     def start(self, now_ns: int) -> None:
@@ -114,6 +115,10 @@ class BufferedRead:
 
     def step(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Go on with the round; notifications to send, each as status and data."""
+        if not self._begun:
+            # The clock may have run long before this reader was switched on.
+            self.start(max(now_ns, self._boot_ns))
+            self._begun = True
         while (visit := self._scan.step(now_ns)) is not None:
             antenna, at, uids = visit
             for uid in uids:
