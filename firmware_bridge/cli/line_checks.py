@@ -1,0 +1,115 @@
+"""What only an open port can tell: who answers, at which settings, and how good a panel's clock is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import msgspec
+
+from firmware_bridge.cli.findings import Finding
+from firmware_bridge.cli.hello import BY_DRIVER, QUESTIONS, Line, Question, settings_of, who_is
+from firmware_bridge.session.contract import DeviceConfig
+from firmware_bridge.supervisor import Bridge, DeviceHealth
+from firmware_bridge.wire import AnyObservation
+
+BAUDS = (38400, 115200, 9600, 19200, 57600, 4800, 230400)
+PARITIES = ("E", "N", "O")
+TRY_S = 0.15
+"""Wait for an answer at unusual settings; a device answers a hello within some 50 ms."""
+WIDE_NS = 20_000_000
+LIMIT_PPM = 200
+
+
+async def check_line(name: str, driver: str | None, seconds: float) -> list[Finding]:
+    """Opens the port, asks, and measures.  Raises `PortProblem`."""
+    who, unread = await who_is(name)
+    if who is None:
+        return await _elsewhere(name, driver, unread)
+    if driver not in (None, who.driver):
+        says = f"{who.model} answers, which is driver '{who.driver}' and not '{driver}'. Mend the configuration."
+        return [Finding("bad", says)]
+    found = [Finding("ok", f"{who.model}, firmware {who.firmware}, answers at {who.line}")]
+    if who.driver == "panel":
+        found += await _panel(name, seconds)
+    return found
+
+
+def _other_settings(driver: str | None) -> Iterator[tuple[int, str, list[Question]]]:
+    """Settings that `who_is` has not tried, and who is to be asked at each: the likely ones first."""
+    asked = [q for q in QUESTIONS if driver in (None, q.driver)]
+    for baud in BAUDS:
+        for parity in PARITIES:
+            # Only FEIG's parity can be set; the others' baud rates may be.
+            ask = [q for q in asked if (q.baud, q.parity) != (baud, parity) and (q.driver == "feig" or parity == "N")]
+            if ask:
+                yield baud, parity, ask
+
+
+async def _elsewhere(name: str, driver: str | None, unread: int) -> list[Finding]:
+    """Nobody answers at the shipped settings: does anyone at others?"""
+    tried = 0
+    for baud, parity, questions in () if name.startswith("tcp://") else _other_settings(driver):
+        async with Line(settings_of(name, baud, parity)) as line:
+            for question in questions:
+                tried += 1
+                found = await line.ask(msgspec.structs.replace(question, wait_s=TRY_S))
+                if found is not None:
+                    return [_wrong_settings(question, baud, parity, found[0])]
+    heard = f"{unread} bytes came that no protocol here knows" if unread else "nobody answers"
+    says = (
+        f"{heard}, at {tried + len(QUESTIONS)} settings tried. Check the device's power, its cable (is RX on TX?) and "
+        "that it is a reader or panel of a driver here."
+    )
+    return [Finding("bad", says)]
+
+
+def _wrong_settings(question: Question, baud: int, parity: str, model: str) -> Finding:
+    usual = BY_DRIVER[question.driver]
+    says = f"{model} answers at {baud} 8{parity}1 and not at {usual.baud} 8{usual.parity}1."
+    if parity != usual.parity:
+        return Finding("bad", f"{says} Set it to 8{usual.parity}1 with its maker's tool; the driver expects that.")
+    return Finding("bad", f"{says} Put this into its part of the configuration:", (f"baud = {baud}",))
+
+
+async def _panel(name: str, seconds: float) -> list[Finding]:
+    """A panel's clock and health, as its own session measures them over ``seconds``.  Presses stay with the panel."""
+    seen: list[AnyObservation] = []
+    bridge = Bridge([DeviceConfig("panel", "panel", name)], seen.append, time.monotonic_ns)
+    await bridge.start()
+    try:
+        await asyncio.sleep(seconds)
+        (health,) = bridge.health()
+    finally:
+        await bridge.stop()
+    if health.state != "up":
+        return [Finding("bad", f"did not stay up: {health.error}. {health.advice}")]
+    return [_clock(health, seconds), *_counts(health)]
+
+
+def _clock(health: DeviceHealth, seconds: float) -> Finding:
+    width_ns, drift = health.figures.clock_ns, health.figures.drift_ppm
+    if width_ns is None or drift is None:
+        return Finding("bad", f"no clock in {seconds:.0f} s: it answers no PING. Its firmware needs mending.")
+    # Two readings, each good to half a width, so far apart: no better can be said of the rate.
+    error_ppm = width_ns / (seconds * 1e9) * 1e6
+    says = f"its clock is known to {width_ns / 1e6:.2f} ms and runs {drift:+.0f} ppm (± {error_ppm:.0f})"
+    if abs(drift) - error_ppm > LIMIT_PPM:
+        return Finding("bad", f"{says}; a crystal keeps ±{LIMIT_PPM}. The panel needs another clock source.")
+    if width_ns > WIDE_NS:
+        return Finding("warn", f"{says}; over {WIDE_NS // 1_000_000} ms is wide. Try another USB port, without a hub.")
+    return Finding("ok", says)
+
+
+def _counts(health: DeviceHealth) -> list[Finding]:
+    counters = health.counters
+    found = []
+    if counters.garbage:
+        says = f"{counters.garbage} bytes of garbage beside {counters.frames} frames. Look at its cable and its ground."
+        found.append(Finding("warn", says))
+    if counters.restarts:
+        found.append(Finding("bad", f"it restarted {counters.restarts} times. Look at its power."))
+    if counters.dropped:
+        found.append(Finding("warn", f"{counters.dropped} presses were dropped by its full queue."))
+    return found
