@@ -50,7 +50,7 @@ class InputSource(Protocol):
     """What is needed of an open input device; python-evdev's ``InputDevice`` has it.
 
     ``fd`` becomes readable when ``read`` has events; ``read`` raises OSError when the device is gone; ``grab``
-    makes this program the only one that hears it.
+    makes this program the only one that hears it, until ``close``.
     """
 
     fd: int

@@ -25,8 +25,9 @@ OLDEST_NS = 5_000 * MS
 
 
 class Composer(Protocol):
-    """Keys to presses.  ``refused`` counts what came to nothing, ``next_wake_ns`` is when `wake` is due.
+    """Keys to presses.  ``key`` takes one key that went down and may give an act.
 
+    ``refused`` counts what came to nothing, ``next_wake_ns`` is when ``wake`` is due (an entry was left alone).
     ``fits`` says what is wrong with a device of so many keys (0: unknown), None if nothing.  ``upset`` is told
     when keys may have been missed.  ``faces`` gives the bytes that make the device show how things stand, b"" if
     nothing changed; ``redraw`` forgets what was shown.
