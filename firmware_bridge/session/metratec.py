@@ -47,7 +47,7 @@ class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     first_port: int = 0
     power_mw: int | None = None
     lanes: Literal["sweep", "ont"] = "sweep"
-    full_every: int = 8
+    presence_ms: int = 1000
     new_chips: int = 5
     chips_per_antenna: int = 20
     inventory_timeout_ms: int = 400
@@ -76,8 +76,8 @@ class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
         most = MAX_TAGS_PER_INVENTORY
         if not 0 <= self.chips_per_antenna <= most or not 0 <= self.new_chips <= most:
             return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
-        if not 1 <= self.silent_limit <= 100 or not 1 <= self.full_every <= 100:
-            return "'silent_limit' and 'full_every' must be 1 to 100"
+        if not 1 <= self.silent_limit <= 100 or not 0 <= self.presence_ms <= 60_000:
+            return "'silent_limit' must be 1 to 100, 'presence_ms' 0 to 60000"
         return None
 
 
@@ -222,7 +222,7 @@ class MetratecSession(PolledSession[Answer]):
             antennas=options.antennas,
             full_ns=(around + inventory(options.chips_per_antenna) + ont * field,) * len(options.antennas),
             fresh_ns=around + inventory(options.new_chips) if ont else None,
-            full_every=options.full_every if ont else 1,
+            presence_ns=options.presence_ms * MS,
             rest_ns=options.min_sweep_ms * MS,
         )
 

@@ -9,8 +9,9 @@ Not documented, so believed only in the plain form and otherwise told as corrupt
 an empty field (``empty_codes`` adds others), and the byte order of the UID where it does not show itself (every
 ISO 15693 UID begins with E0).
 
-Lanes "quiet", for a single antenna that stays energised: each named tag is told to stay quiet (92), so that 90
-names only new ones; 05 (halt) switches the field off before a full look and wakes all.
+Lanes "quiet", for a single antenna that stays energised: each named tag is told to stay quiet (92) before the next
+one is asked for, so that the next 90 names only new ones; 05 (halt) switches the field off before a full look and
+wakes all.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     antennas: tuple[int, ...]
     lanes: Literal["sweep", "quiet"] = "sweep"
-    full_every: int = 8
+    presence_ms: int = 1000
     new_chips: int = 5
     empty_codes: tuple[int, ...] = ()
     chips_per_antenna: int = 20
@@ -73,8 +74,8 @@ class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         most = MAX_TAGS_PER_INVENTORY
         if not 0 <= self.chips_per_antenna <= most or not 0 <= self.new_chips <= most:
             return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
-        if not 1 <= self.silent_limit <= 100 or not 1 <= self.full_every <= 100:
-            return "'silent_limit' and 'full_every' must be 1 to 100"
+        if not 1 <= self.silent_limit <= 100 or not 0 <= self.presence_ms <= 60_000:
+            return "'silent_limit' must be 1 to 100, 'presence_ms' 0 to 60000"
         if not all(0 <= code <= 0xFFFF for code in self.empty_codes):
             return "'empty_codes' are 16-bit numbers"
         return None
@@ -119,12 +120,13 @@ class PepperSession(PolledSession[PepperFrame]):
             antennas=options.antennas,
             full_ns=(full,) * len(options.antennas),
             fresh_ns=fresh,
-            full_every=options.full_every if quiet else 1,
+            presence_ns=options.presence_ms * MS,
             rest_ns=options.min_sweep_ms * MS,
         )
 
     def _reset(self) -> None:
         self._rounds = 0
+        self._more = self._certain = False
         self._field_on = True
 
     def _key_of(self, command: Command) -> object:
@@ -193,9 +195,9 @@ class PepperSession(PolledSession[PepperFrame]):
         if payload[0] == ERROR:
             code = int.from_bytes(payload[2:4], "big")
             if len(payload) == 4 and (code in _NOBODY or code in self.options.empty_codes):
-                if self._uids and not self._muting:
+                if self._uids:
                     return self._book(now_ns, complete=False)  # more was announced and did not come
-                return self._book(now_ns, complete=certain)
+                return self._book(now_ns, complete=True)
             if self._uids:
                 return self._book(now_ns, complete=False)
             return self._spoilt(_error(frame), now_ns)
@@ -204,24 +206,25 @@ class PepperSession(PolledSession[PepperFrame]):
         uid = self._uid(payload[2:10])
         if uid is None:
             return self._spoilt(f"no ISO 15693 UID, which begins with E0: {payload[2:10].hex(' ')}", now_ns)
-        if self._muting and uid in self._uids:
-            return self._book(now_ns, complete=False)  # it did not hear that it should stay quiet
         self._uids.add(uid)
         if len(self._uids) > MAX_TAGS_PER_INVENTORY or self._rounds > 2 * MAX_TAGS_PER_INVENTORY:
             return self._spoilt(f"{self._rounds} tags in one inventory: check the reader", now_ns)
+        self._more, self._certain = bool(payload[11]), certain
         if self._muting:
             self._ask((STAY_QUIET, b""), self._on_quiet, now_ns)
             return []
-        if payload[11]:
-            self._ask_for_tag(INVENTORY_NEXT, now_ns, Role.CHAIN)
-            return []
-        return self._book(now_ns, complete=certain)
+        return self._go_on(now_ns)
 
     def _on_quiet(self, frame: PepperFrame, now_ns: int) -> Found:
         if frame.payload[0] != ACK:
             return self._spoilt(f"a tag would not be told to stay quiet: {_error(frame)}", now_ns)
-        self._ask_for_tag(INVENTORY_START, now_ns, Role.LOOK)
-        return []
+        return self._go_on(now_ns)
+
+    def _go_on(self, now_ns: int) -> Found:
+        if self._more:
+            self._ask_for_tag(INVENTORY_NEXT, now_ns, Role.CHAIN)
+            return []
+        return self._book(now_ns, complete=self._certain)
 
     def _uid(self, raw: bytes) -> str | None:
         """Most significant byte first.  The order is learnt from the first UID that has E0 at one end only."""

@@ -34,8 +34,8 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     ``mode`` is what the reader was set to with FEIG's tool: host commands, buffered read (asked for its table every
     ``poll_ms``), or notification, acknowledged (it is asked for a sign of life every ``ping_ms``).
 
-    ``lanes`` "ont": the reader is set (in its RAM) to name only chips that are new, and one look in
-    ``full_every`` resets the field first so that all answer.  Only for an antenna that stays energised between
+    ``lanes`` "ont": the reader is set (in its RAM) to name only chips that are new, and every
+    ``presence_ms`` a look resets the field first so that all answer.  Only for an antenna that stays energised between
     its looks: a single one, or ``keeps_power`` says that a technician knows better.  ``new_chips`` is how many
     may land between two looks for the stated bound to hold.  ``notify_ms``, a multiple of 100: a look for new chips
     waits for one in the reader for so long.
@@ -50,7 +50,7 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     multiplexer: bool = True
     lanes: Literal["sweep", "ont"] = "sweep"
     keeps_power: bool = False
-    full_every: int = 8
+    presence_ms: int = 1000
     new_chips: int = 5
     notify_ms: int = 0
     chips_per_antenna: int = 20
@@ -84,8 +84,8 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             return f"'chips_per_antenna' must be 0 to {MAX_TAGS_PER_INVENTORY}, 'silent_limit' 1 to 100"
         if self.lanes == "ont" and len(antennas) > 1 and not self.keeps_power:
             return "'lanes' = \"ont\" needs an antenna that stays energised; a multiplexer's do not"
-        if not 1 <= self.full_every <= 100 or not 0 <= self.new_chips <= MAX_TAGS_PER_INVENTORY:
-            return f"'full_every' must be 1 to 100, 'new_chips' 0 to {MAX_TAGS_PER_INVENTORY}"
+        if not 0 <= self.presence_ms <= 60_000 or not 0 <= self.new_chips <= MAX_TAGS_PER_INVENTORY:
+            return f"'presence_ms' must be 0 to 60000, 'new_chips' 0 to {MAX_TAGS_PER_INVENTORY}"
         if self.notify_ms % 100 or not 0 <= self.notify_ms <= 2000 or (self.notify_ms and len(antennas) > 1):
             return "'notify_ms' must be a multiple of 100 up to 2000, with a single antenna"
         slowest_ns = inventory_ns(self.chips_per_antenna) + (11 + 10 * self.chips_per_antenna) * byte_ns
@@ -134,6 +134,6 @@ def member(device: str, options: FeigOptions, byte_ns: int, *, shared: bool) -> 
         antennas=options.antennas,
         full_ns=(full,) * len(options.antennas),
         fresh_ns=fresh,
-        full_every=options.full_every if fresh is not None else 1,
+        presence_ns=options.presence_ms * MS,
         rest_ns=options.min_sweep_ms * MS,
     )

@@ -46,20 +46,21 @@ class Look(msgspec.Struct, frozen=True):
 class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A reader as the plan sees it.  Times are the longest without a fault, in ns, switching included.
 
-    ``full_ns`` stands in the order of ``antennas``.  ``fresh_ns`` None: it has no fresh lane.  Of its looks
-    at an antenna one in ``full_every`` is full.  A pass over all rounds lasts at least ``rest_ns``.
+    ``full_ns`` stands in the order of ``antennas``.  ``fresh_ns`` None: it has no fresh lane.  With one, an antenna
+    is due for a full look ``presence_ns`` after its last, and a pass has one full look of this reader at most.
+    A pass over all rounds lasts at least ``rest_ns``.
     """
 
     device: str
     antennas: tuple[int, ...]
     full_ns: tuple[int, ...]
     fresh_ns: int | None = None
-    full_every: int = 1
+    presence_ns: int = 0
     rest_ns: int = 0
 
     def __post_init__(self) -> None:
-        if not self.antennas or len(self.full_ns) != len(self.antennas) or self.full_every < 1:
-            raise ValueError(f"reader '{self.device}': a time for each antenna, and a full look at least now and then")
+        if not self.antennas or len(self.full_ns) != len(self.antennas):
+            raise ValueError(f"reader '{self.device}': a time for each of its antennas")
 
 
 @runtime_checkable
@@ -150,8 +151,7 @@ class TimePlan:
         often = self._rounds_with(favoured)
         slow = [self._round_ns(n, Lane.FULL) for n in range(len(self.rounds))]
         quick = [self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds))]
-        # `Turns` staggers the full looks of a reader, so that few of them fall into one pass.
-        full = passes * sum(-(-len(m.antennas) // m.full_every) for m in self.members.values()) + len(often)
+        full = sum(len(m.antennas) if m.fresh_ns is None else passes for m in self.members.values())
         extra = sorted((s - q for s, q in zip(slow, quick, strict=True)), reverse=True)
         return sum(quick) + sum(extra[:full]) + len(self.rounds) * sum(slow[n] for n in often)
 
@@ -173,8 +173,12 @@ class TimePlan:
 
     def removal_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
         """Longest time from a chip's lifting to the end of the first full look without it."""
-        every = self.members[place[0]].full_every
-        return every * self.gap_ns(place, favoured) + self._full[place]
+        member = self.members[place[0]]
+        waits = 0
+        if member.fresh_ns is not None:
+            # Due after that time, and then at worst the last of its reader's antennas, one a pass.
+            waits = member.presence_ns + len(member.antennas) * self.pass_ns(favoured)
+        return waits + self.gap_ns(place, favoured) + self._full[place]
 
     def _rounds_with(self, places: Iterable[Place]) -> list[int]:
         wanted = set(places)
@@ -209,10 +213,9 @@ class Turns:
         self._refilled = False
         self._began_ns = 0
         self._not_before_ns = 0
-        self._since_full: dict[Place, int] = {}
-        for member in plan.members.values():
-            for n, place in enumerate(plan.of(member.device)):
-                self._since_full[place] = n % member.full_every
+        self._full_at_ns: dict[Place, int] = {}
+        self._full_now: dict[str, Place | None] = {}
+        """The antenna of each reader with a fresh lane that has its full look in this pass."""
 
     def join(self, device: str, now_ns: int) -> None:
         """The reader is up, and its field is off if the plan is shared."""
@@ -234,11 +237,14 @@ class Turns:
         if place is None or now_ns < self._not_before_ns:
             return None
         self._holding.add(device)
-        every = self.plan.members[device].full_every
-        self._since_full[place] += 1
-        if self._since_full[place] < every:
+        if self.plan.members[device].fresh_ns is None:
+            return Look(place[1], Lane.FULL)
+        if device not in self._full_now:
+            self._full_now[device] = self._due_for_full(device, now_ns)
+        if self._full_now[device] != place:
             return Look(place[1], Lane.FRESH)
-        self._since_full[place] = 0
+        self._full_now[device] = None
+        self._full_at_ns[place] = now_ns
         return Look(place[1], Lane.FULL)
 
     def give(self, device: str, now_ns: int) -> None:
@@ -275,6 +281,14 @@ class Turns:
         """Antennas whose reader holds a look now."""
         return tuple(p for p in self.plan.rounds[self._round] if p[0] in self._holding)
 
+    def _due_for_full(self, device: str, now_ns: int) -> Place | None:
+        """The antenna whose last full look is the oldest, if it is old enough."""
+        places = self.plan.of(device)
+        oldest = min(places, key=lambda p: self._full_at_ns.get(p, -1))
+        at_ns = self._full_at_ns.get(oldest)
+        due = at_ns is None or now_ns - at_ns >= self.plan.members[device].presence_ns
+        return oldest if due else None
+
     def _place(self, device: str) -> Place | None:
         if device not in self._joined or device in self._done:
             return None
@@ -300,6 +314,7 @@ class Turns:
             if self._ordinary >= len(self.plan.rounds):
                 self._ordinary = 0
                 self.passes += 1
+                self._full_now.clear()
                 self._not_before_ns = max(now_ns, self._began_ns + self.plan.rest_ns)
                 self._began_ns = self._not_before_ns
             self._round = self._ordinary

@@ -4,6 +4,9 @@ The first `PASS` equal results of an antenna in a row pass, after that at most o
 `INTERVAL_NS`.  A change passes at once, and just before it the newest result that was withheld: the
 last clean absence before a chip came is evidence, its age bounds when the chip came.
 
+A look for new chips alone, while known ones stay quiet, is a row of its own: it says less than a full look and
+comes more often.  Nothing is let through behind something newer of its antenna.
+
 Why the fold stays exact: between two passed equal results every result was equal to both, so no
 arrival, removal, doubt or error can hide there.  The presence filter is clamped, and `PASS` equal
 results drive it to its bound from anywhere, so more of them change nothing.  ``INTERVAL_NS`` bounds how
@@ -33,21 +36,24 @@ class _Run:
 
 
 class Settle:
-    """The filter of one reader.  Memory is one run and one result an antenna."""
+    """The filter of one reader.  Memory is two runs, each with one result, an antenna."""
 
     def __init__(self) -> None:
-        self._runs: dict[int, _Run] = {}
+        self._runs: dict[tuple[int, bool], _Run] = {}
+        self._newest_ns: dict[int, int] = {}
         self.withheld = 0
 
     def offer(self, result: Result) -> list[Result]:
         """What goes to the journal now, oldest first: nothing, the result, or the one withheld before it and it."""
-        run = self._runs.setdefault(result.antenna, _Run())
+        quiet = isinstance(result, Present) and bool(result.quiet)
+        run = self._runs.setdefault((result.antenna, quiet), _Run())
         content = _content(result)
         at = result.span.latest_ns
         before: list[Result] = []
         if content != run.content:
-            if run.held is not None:
-                before = [run.held]
+            held = run.held
+            if held is not None and held.span.latest_ns > self._newest_ns.get(result.antenna, -1):
+                before = [held]
                 self.withheld -= 1
             run.content, run.count = content, 0
         if run.count >= PASS and at - run.passed_ns < INTERVAL_NS:
@@ -55,20 +61,21 @@ class Settle:
             self.withheld += 1
             return []
         run.count = min(run.count + 1, PASS)
-        run.passed_ns = at
+        run.passed_ns = self._newest_ns[result.antenna] = at
         run.held = None
         return [*before, result]
 
     def reset(self) -> None:
         """The next results pass as if each were a change."""
         self._runs.clear()
+        self._newest_ns.clear()
 
 
 def _content(result: Result) -> tuple[object, ...]:
     """What makes two results equal.  Signal strength does not: it never stands still."""
     match result:
         case Present():
-            return ("present", result.complete, *(t.uid for t in result.tags))
+            return ("present", result.complete, result.quiet, *(t.uid for t in result.tags))
         case CleanEmpty():
             return ("empty",)
         case Corrupt():

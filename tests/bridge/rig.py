@@ -8,10 +8,11 @@ import os
 import random
 import time
 import tty
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from firmware_bridge.session.schedule import Pair
 from firmware_bridge.supervisor import Bridge, DeviceConfig, DeviceHealth
 from firmware_bridge.wire import AnyObservation, Press
 from tests.bridge.peers import FeigReader, Panel
@@ -68,10 +69,16 @@ class Plug:
 class Room:
     """A bridge, what it said, and waiting for it."""
 
-    def __init__(self, *configs: DeviceConfig, sink: Callable[[AnyObservation], None] | None = None) -> None:
+    def __init__(
+        self,
+        *configs: DeviceConfig,
+        sink: Callable[[AnyObservation], None] | None = None,
+        neighbours: Sequence[Pair] = (),
+    ) -> None:
         self.seen: list[AnyObservation] = []
         self.sink = sink or self.seen.append
-        self.bridge = Bridge(configs, self._take, time.monotonic_ns, chance=random.Random(4).random)
+        chance = random.Random(4).random
+        self.bridge = Bridge(configs, self._take, time.monotonic_ns, chance=chance, neighbours=neighbours)
 
     def _take(self, observation: AnyObservation) -> None:
         self.sink(observation)

@@ -89,7 +89,7 @@ def test_where_the_setting_cannot_be_read_the_tags_are_woken_before_each_look() 
 
 
 def test_the_lane_for_new_chips() -> None:
-    bench, reader = lone([A, B], lanes="ont", full_every=4)
+    bench, reader = lone([A, B], lanes="ont", presence_ms=20)
     first = bench.until(RESULT)[0]
     assert (uids(first), first.complete, first.quiet) == ([A, B], True, ())
     assert reader.ont == 0x05
@@ -102,7 +102,7 @@ def test_the_lane_for_new_chips() -> None:
 
 
 def test_removals_are_seen_in_the_presence_lane_within_the_stated_bound() -> None:
-    bench, reader = lone([A, B], lanes="ont", full_every=6)
+    bench, reader = lone([A, B], lanes="ont", presence_ms=60)
     session = bench.pairs[0][0]
     for waited in range(1, 12):
         bench.until(RESULT, waited)
@@ -118,7 +118,7 @@ def test_removals_are_seen_in_the_presence_lane_within_the_stated_bound() -> Non
 
 
 def test_a_chip_that_left_and_came_back_between_two_looks_is_told_again() -> None:
-    bench, reader = lone([A], lanes="ont", full_every=50)
+    bench, reader = lone([A], lanes="ont", presence_ms=30_000)
     bench.until(RESULT, 3)
     reader.quiet.discard(A)  # lifted and put back: without power it forgot that it should be quiet
     assert uids(bench.until(RESULT)[0]) == [A]
@@ -126,7 +126,7 @@ def test_a_chip_that_left_and_came_back_between_two_looks_is_told_again() -> Non
 
 def test_a_restart_of_the_reader_resets_what_is_quiet() -> None:
     """The reader restarts (field and setting are gone) while the host sees only one silence."""
-    bench, reader = lone([A, B], lanes="ont", full_every=50)
+    bench, reader = lone([A, B], lanes="ont", presence_ms=30_000)
     bench.until(RESULT, 3)
     reader.ont = 0x04
     reader.quiet.clear()
@@ -139,7 +139,7 @@ def test_a_restart_of_the_reader_resets_what_is_quiet() -> None:
 
 
 def test_a_lost_answer_hides_no_chip() -> None:
-    bench, reader = lone([A], lanes="ont", full_every=50)
+    bench, reader = lone([A], lanes="ont", presence_ms=30_000)
     bench.until(RESULT, 3)
     reader.field[0].append(B)
     lost = [True]
@@ -151,7 +151,7 @@ def test_a_lost_answer_hides_no_chip() -> None:
 
 
 def test_a_broken_chain_in_the_lane_is_followed_by_a_full_look() -> None:
-    bench, reader = lone([A, B, C], lanes="ont", full_every=50)
+    bench, reader = lone([A, B, C], lanes="ont", presence_ms=30_000)
     reader.per_reply = 2
     lost = [True]
     reader.script = lambda c, d, r: b"" if d == b"\x01\x80" and lost and lost.pop() else r
@@ -415,7 +415,7 @@ def test_modes_that_cannot_be() -> None:
         ({"antennas": (1, 2), "lanes": "ont"}, "stays energised"),
         ({"antennas": (1,), "mode": "buffered", "lanes": "ont"}, "mode"),
         ({"antennas": (1,), "notify_ms": 150}, "multiple of 100"),
-        ({"antennas": (1,), "full_every": 0}, "full_every"),
+        ({"antennas": (1,), "presence_ms": -1}, "presence_ms"),
     ):
         with pytest.raises(ValueError, match=complaint):
             FeigSession(DeviceId("a"), FeigOptions(**options))  # type: ignore[arg-type]  # deliberately wrong

@@ -150,7 +150,7 @@ def test_pepper_refused_antenna_and_short_tag_are_corrupt() -> None:
 
 
 def test_pepper_quiet_lane_sees_arrivals_cheaply_and_removals_in_full_looks() -> None:
-    table = pepper({1: [A, B]}, 1, lanes="quiet", full_every=4)
+    table = pepper({1: [A, B]}, 1, lanes="quiet", presence_ms=20)
     first = table.until(RESULT)[0]
     assert (told(first), first.complete) == ((1, [A, B]), True)
     asked = len(table.reader.log)
@@ -161,19 +161,12 @@ def test_pepper_quiet_lane_sees_arrivals_cheaply_and_removals_in_full_looks() ->
     arrived = table.until(RESULT)[0]
     assert (told(arrived), arrived.quiet) == ((1, [C]), (A, B))
     table.reader.field[1].remove(A)
-    seen = table.until(RESULT, 4)
+    seen = table.until(RESULT, 12)
     full = [p for p in seen if p.complete]
-    assert [told(p) for p in full] == [(1, [B, C])]
+    assert told(full[0]) == (1, [B, C])
     table.reader.field[1].append(A)  # it lost power in a hand, so it answers again
     table.reader.quiet.discard(A)
     assert A in told(table.until(RESULT)[0])[1]
-
-
-def test_pepper_a_tag_that_does_not_hear_is_no_endless_loop() -> None:
-    table = pepper({1: [A, B]}, 1, lanes="quiet")
-    table.reader.quiet = set.__new__(type("Deaf", (set,), {"add": lambda self, uid: None}))
-    present = table.until(RESULT)[0]
-    assert (told(present), present.complete) == ((1, [A]), False)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +290,7 @@ def test_metratec_heartbeats_and_strange_lines_cost_nothing() -> None:
 
 
 def test_metratec_only_new_tags_lane() -> None:
-    table = metratec({1: [A, B]}, 1, lanes="ont", full_every=4)
+    table = metratec({1: [A, B]}, 1, lanes="ont", presence_ms=8)
     first = table.until(RESULT)[0]
     assert (told(first), first.complete, first.quiet) == ((1, [A, B]), True, ())
     nothing = table.until(RESULT)[0]
@@ -344,7 +337,7 @@ def test_a_lost_answer_in_a_lane_that_mutes_hides_no_chip(make: Any, lane: str) 
         ({"antennas": (1, 2), "lanes": "ont"}, "stays energised"),
         ({"antennas": (1,), "lost_after_ms": 0}, "times"),
         ({"antennas": (1,), "chips_per_antenna": 999}, "chips_per_antenna"),
-        ({"antennas": (1,), "full_every": 0}, "full_every"),
+        ({"antennas": (1,), "presence_ms": -1}, "presence_ms"),
     ],
 )
 def test_metratec_options_that_cannot_be(options: dict[str, Any], complaint: str) -> None:
