@@ -3,6 +3,7 @@
  * prints its name, and takes one command a line on standard input.
  *
  *     panel_host [--boot HEX] [--retain FILE] [--tick0 N] [--drift PPM] [--frozen] [--model TEXT]
+ *                [--acts N]
  *
  *     press KEY SEAT FLAGS AMOUNT   answers "pressed BOOT SEQ" (SEQ 0: not taken)
  *     reset HEX                     starts again under that boot id, with what retained memory holds
@@ -33,8 +34,9 @@ static struct {
     long drift_ppm;
     bool frozen;
     const char *retain;
+    uint16_t acts; /* presses that this boot has had already */
     panel_config config;
-} args = {0xB007u, 0, 0, false, NULL, {"reference panel", 1, 0}};
+} args = {0xB007u, 0, 0, false, NULL, 0, {"reference panel", 1, 0}};
 
 static void fail(const char *what)
 {
@@ -103,9 +105,9 @@ static void command(panel *p, const char *line)
         printf("tick %" PRIu32 "\n", number);
     } else if (strcmp(line, "state\n") == 0) {
         printf("state pending %u lost %" PRIu32 " restored %" PRIu32 " frames %" PRIu32 " garbage %" PRIu32
-               " version %" PRIu32 " unknown %" PRIu32 " no_room %" PRIu32 " bad_key %" PRIu32 "\n",
+               " version %" PRIu32 " unknown %" PRIu32 " no_room %" PRIu32 " bad_key %" PRIu32 " worn %d\n",
                panel_pending(p), p->lost, p->counts.restored, p->counts.frames, p->counts.garbage,
-               p->counts.version, p->counts.unknown, p->counts.no_room, p->counts.bad_key);
+               p->counts.version, p->counts.unknown, p->counts.no_room, p->counts.bad_key, panel_worn(p));
     } else {
         printf("unknown command\n");
     }
@@ -128,6 +130,8 @@ static void arguments(int argc, char **argv)
             args.drift_ppm = strtol(value, NULL, 10);
         else if (strcmp(argv[n], "--retain") == 0)
             args.retain = value;
+        else if (strcmp(argv[n], "--acts") == 0)
+            args.acts = (uint16_t)strtoul(value, NULL, 10);
         else if (strcmp(argv[n], "--model") == 0)
             args.config.model = value;
         else {
@@ -183,6 +187,7 @@ int main(int argc, char **argv)
     printf("%s\n", ptsname(fd));
     fflush(stdout);
     panel_init(&p, &args.config, retained(), args.boot, now_us());
+    p.act_seq = args.acts;
     serve(&p, fd);
     return 0;
 }

@@ -1,25 +1,9 @@
 """A numeric keypad as a panel: which keys a dealer presses, and what they become.
 
-Digits make a number, the key behind them says what it is for.  With the keys as they come:
-
-| the dealer wants | presses |
-|---|---|
-| fold, check, call | ``/``, ``*``, ``-`` |
-| raise, amount not said | ``+`` |
-| raise to 800 | ``8 0 0 +`` |
-| raise by 300 | ``3 0 0 -`` |
-| bet 300 | ``3 0 0 *`` |
-| a number was said, nothing else | ``8 0 0 Enter`` |
-| key A, key B of the question on the screen | ``Enter``, ``. Enter`` (or Backspace) |
-| seat 3 is meant, not the seat to act | ``3 /``, then the act |
-| the player spoke before any chip moved | ``. *``, then the act |
-| all-in, pot, complete | ``. +``, ``. 2``, ``. 3`` |
-| undo, floor | ``. 0``, ``. 9`` |
-| hand withdraws, next street, new hand | ``. 4``, ``. 5``, ``. 6`` |
-| never mind | ``.`` after digits, ``. .`` else |
-
-A key that means nothing where it is pressed throws the entry away, and so do 20 s without a key: an old "80"
-must not become "80800".  Num Lock is not looked at: many keypads press it by themselves.
+Digits make a number, the key behind them says what it is for: ``8 0 0 +`` raises to 800.  The whole table
+stands in ``firmware_bridge/PANELS.md``.  A key that means nothing where it is pressed throws the entry away,
+and so do 20 s without a key: an old "80" must not become "80800".  Num Lock is not looked at: many keypads
+press it by themselves.
 """
 
 from __future__ import annotations

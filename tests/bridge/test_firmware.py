@@ -6,6 +6,8 @@ import asyncio
 import os
 import random
 import re
+import shutil
+import subprocess
 import time
 import tty
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from firmware_bridge.framing.panel import PanelDecoder
 from firmware_bridge.supervisor import DeviceConfig
 from firmware_bridge.wire import KEYS, DeviceUp, Press, Restarted
-from tests.bridge.panel_host import FIRMWARE, PanelProgram, Relay, bad_cable, build
+from tests.bridge.panel_host import FIRMWARE, STRICT, PanelProgram, Relay, bad_cable, build, compiler
 from tests.bridge.peers import cobs_decode, cobs_encode, crc16, panel_frame
 from tests.bridge.rig import Room, drive, running
 
@@ -151,6 +153,32 @@ def test_the_queue_is_bounded_and_what_it_refuses_is_told(program: Path) -> None
     assert panel.state()["pending"] == 13
     assert panel.press()[1] == 17
     panel.stop()
+
+
+def test_act_numbers_run_out_before_they_repeat(program: Path) -> None:
+    panel = PanelProgram(program, "--acts", "64998")
+    assert (panel.press()[1], panel.state()["worn"]) == (64999, 0)
+    assert (panel.press()[1], panel.state()["worn"]) == (65000, 1)
+    panel.tell("reset 77")
+    assert panel.press() == (0x77, 1)
+    assert (panel.state()["worn"], panel.state()["pending"]) == (0, 3)
+    panel.stop()
+    deaf = PanelProgram(program, "--acts", "65534")  # whoever does not look at panel_worn
+    assert [deaf.press()[1] for _ in range(3)] == [65535, 0, 0]
+    assert deaf.state()["lost"] == 2
+    deaf.stop()
+
+
+def test_the_core_needs_no_library_but_memory_moves(tmp_path: Path) -> None:
+    made = tmp_path / "core.o"
+    source = str(FIRMWARE / "panel_core.c")
+    subprocess.run([compiler(), *STRICT, "-Os", "-ffreestanding", "-c", source, "-o", str(made)], check=True)
+    nm = shutil.which("nm")
+    if nm is None:
+        pytest.skip("no nm (binutils): what the core links against is not checked")
+    listed = subprocess.run([nm, "-u", str(made)], capture_output=True, check=True, text=True).stdout
+    needed = {line.split()[-1] for line in listed.splitlines()} - {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
+    assert needed <= {"memset", "memcpy", "memmove"}
 
 
 def test_no_bytes_can_hurt_it(program: Path) -> None:

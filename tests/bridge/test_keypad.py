@@ -77,6 +77,24 @@ def test_what_a_dealer_keys(keyed: str, act: Act) -> None:
     assert composer.refused == 0
 
 
+def test_the_dealers_table_is_true() -> None:
+    """PANELS.md, row by row."""
+    text = (Path(__file__).parents[2] / "firmware_bridge" / "PANELS.md").read_text()
+    table = text.split("| the dealer wants |")[1].split("\n\n")[0]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    assert len(rows) > 20
+    for wants, keyed, says in rows:
+        word, _, rest = says.partition(" ")
+        number, _, rest = rest.partition(" ") if rest[:1].isdigit() else ("0", "", rest)
+        seat = int(rest.split()[1]) if rest.startswith("seat") else 0
+        expected = [Act(word, seat, int(number), "said first" in rest)] if word != "nothing" else []
+        composer = KeypadComposer()
+        keys_of = "".join({"Enter": "E", "Backspace": "<"}.get(k, k) for k in keyed.split())
+        assert acts(keys_of, composer) == expected, wants
+        assert composer.refused == 0, wants
+    assert {says.split()[0] for *_, says in rows} == {*KEYS, "nothing"}
+
+
 def test_every_press_of_the_protocol_can_be_keyed() -> None:
     keyed = ["/", "*", "-", "+", "5+", "5-", "5*", "5E", ".+", ".2", ".3", ".4", ".5", ".6", ".0", ".9", "E", ".E"]
     assert {acts(text)[0].key for text in keyed} == set(KEYS)
