@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tabled.core.draft import Draft
-from tabled.core.state import MAX_RULED, OpenQuestion, Ruled, Standing
+from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing
 from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
 from tabled.fusion.presence import confidence
 from tabled.fusion.settings import MS
@@ -14,12 +14,15 @@ from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
 from tabled.rules.turn import resolve_held
 
+MAX_EARLY = 8
+
 
 def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     """Judge the attempt of the seat to act.  True when its act became final and the hand moved on."""
     state = draft.state
-    assert state.config is not None
-    found = doubts(attempt, state.config.fusion)
+    if state.answers and state.answered != attempt.evidence():
+        state.answers = {}
+    found = _doubts(draft, attempt)
     judged = _judge(draft, attempt, _reading(draft, found))
     ruling = judged.ruling
     due = _due(draft, attempt, ruling)
@@ -49,16 +52,29 @@ def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
     return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
 
 
-def answer(draft: Draft, key: str, by: str) -> bool:
+def answer(draft: Draft, key: Key, by: str) -> bool:
     """Settle the open question.  False when none is open."""
     state = draft.state
     question = state.question
     if question is None:
         return False
-    state.answers = {**state.answers, question.doubt: key == "key_a"}
+    if question.doubt == "own_word":
+        _settle_whose_word(draft, question.seat, key == "key_a")
+    else:
+        state.answers = {**state.answers, question.doubt: key == "key_a"}
+        state.answered = question.evidence
     state.question = None
-    draft.emit(QuestionClosed(question=question.position, answer="key_a" if key == "key_a" else "key_b", by=by))
+    draft.emit(QuestionClosed(question=question.position, answer=key, by=by))
     return True
+
+
+def _settle_whose_word(draft: Draft, seat: str, own: bool) -> None:
+    """The dealer said whose word it was: it is the seat's own from now on, or it is gone."""
+    state = draft.state
+    attempt = state.attempts.get(seat)
+    if attempt is not None:
+        words = tuple(replace(w, doubtful=False) for w in attempt.words if own or not w.doubtful)
+        state.attempts = {**state.attempts, seat: replace(attempt, words=words)}
 
 
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
@@ -66,14 +82,35 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
     state = draft.state
     if attempt.seat in state.flagged:
         return
-    assert state.config is not None
     assert state.hand is not None
-    reading = _reading(draft, doubts(attempt, state.config.fusion))
-    ruling = _judge(draft, attempt, reading).ruling
-    state.flagged = {**state.flagged, attempt.seat: state.hand.view().bet_to}
+    ruling = _judge(draft, attempt, _reading(draft, _doubts(draft, attempt))).ruling
+    state.flagged = (*state.flagged, attempt.seat)
     to_act = state.hand.to_act or ""
-    _publish(draft, attempt, ruling, "final", replaces=None)
+    _publish(draft, attempt, ruling, "final", replaces=None, corrects=None)
     draft.alert(f"turn:{attempt.seat}", "warning", Reason("out_of_turn", {"seat": attempt.seat, "to_act": to_act}))
+
+
+def changes_the_ruling(draft: Draft, ruled: Ruled, attempt: Attempt) -> bool:
+    """Whether this evidence, had it been there in time, would have made another ruling of an act that is final."""
+    state = draft.state
+    trial = Draft(state, draft.position)
+    trial.state.hand = ruled.hand
+    trial.state.lines = {**state.lines, attempt.seat: ruled.line}
+    trial.state.answers = {}
+    found = _doubts(trial, attempt)
+    reading = _reading(trial, found)
+    readings = [reading, *({**reading, d.kind: not reading[d.kind]} for d in found)]
+    return any(not _same_effect(ruled.ruling, _judge(trial, attempt, r).ruling) for r in readings)
+
+
+def _doubts(draft: Draft, attempt: Attempt) -> tuple[Doubt, ...]:
+    """The doubts of the evidence, and whether change that was called for has been given."""
+    state = draft.state
+    assert state.config is not None
+    found = doubts(attempt, state.config.fusion)
+    if draft.line(attempt.seat).back > 0:
+        return (Doubt("change_given", True), *found)
+    return found
 
 
 def _reading(draft: Draft, found: tuple[Doubt, ...]) -> dict[DoubtKind, bool]:
@@ -90,40 +127,52 @@ def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Ju
     assert state.hand is not None
     assert state.config is not None
     assert state.hand_profile is not None
+    hand = state.hand.copy()
+    # Chips that lie there may be worth more than the counted bet, but not once change has been given for them.
+    lying, bet = draft.line(attempt.seat).chips, hand.bet_of(attempt.seat)
+    if reading.get("change_given", False) or (not lying and bet):
+        lying = (bet,) if bet else ()
+    hand.set_line_chips(attempt.seat, lying)
     done = acts(attempt, reading, state.config.fusion)
-    if attempt.seat in state.flagged and state.hand.to_act == attempt.seat:
-        return resolve_held(state.hand, state.flagged[attempt.seat], state.hand_profile, done)
-    return judge(state.hand, state.hand_profile, done)
+    if not done:
+        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
+    if hand.to_act == attempt.seat and attempt.faced != hand.bet_to:
+        # It acted before its turn came, on another bet than it faces now.
+        return resolve_held(hand, attempt.faced, state.hand_profile, done)
+    return judge(hand, state.hand_profile, done)
 
 
 def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
     """True when nothing that may still arrive can change the reading: motion over, antenna swept, words heard."""
     state = draft.state
+    assert state.config is not None
     if ruling.action == "pending" and not _released(ruling):
         return False
-    if not attempt.arrivals and ruling.action in ("fold", "check", "call_or_fold"):
-        return True
-    if any(not a.certain and not a.taken_back for a in attempt.arrivals):
+    if not attempt.arrivals:
+        if ruling.action in ("fold", "check", "call_or_fold"):
+            return True
+    elif any(not a.certain and not a.taken_back for a in attempt.arrivals):
         return False
-    if attempt.closed:
-        return True
-    deadline = deadline_ns(draft, attempt)
+    deadline = attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
     if deadline is None or state.now_ns < deadline:
         return False
-    return _swept_since(draft, attempt)
-
-
-def _swept_since(draft: Draft, attempt: Attempt) -> bool:
-    """True when the seat's antennas have all finished an inventory that began after the last chip was seen."""
-    state = draft.state
-    assert state.config is not None
     if not attempt.arrivals:
         return True
-    last = max(a.span.latest_ns for a in attempt.arrivals)
+    # The quiet time is long against a sweep: the inventory that ends it may have begun in its second half.
+    slack = 0 if attempt.closed_ns is not None else state.config.fusion.motion_close_ms * MS // 2
+    return _swept_since(draft, attempt.seat, deadline - slack)
+
+
+def _swept_since(draft: Draft, seat: str, since_ns: int) -> bool:
+    """True when all antennas of the seat's line have finished a clean inventory that began after ``since_ns``."""
+    state = draft.state
+    assert state.config is not None
     for antenna in state.config.layout.antennas:
-        if antenna.place.kind == "bet" and antenna.place.seat == attempt.seat:
+        if antenna.place.kind == "bet" and antenna.place.seat == seat:
             area = state.areas.get(f"{antenna.device}#{antenna.antenna}")
-            if area is None or area.clean is None or area.clean.earliest_ns < last:
+            if area is None or area.clean is None or area.clean.earliest_ns < since_ns:
+                return False
+            if f"device:{antenna.device}" in state.faults:
                 return False
     return True
 
@@ -155,16 +204,18 @@ def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...],
                 asked_ns=state.now_ns,
             )
         )
-        state.question = OpenQuestion(position, attempt.seat, doubt.kind)
+        state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.evidence())
         return True
     return False
 
 
 def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> None:
-    """New evidence can settle what was asked; then the question leaves the screen by itself."""
+    """More evidence makes another question of it, or none: what its keys said may not hold any more."""
     state = draft.state
     question = state.question
-    if question is None or question.seat != attempt.seat or any(d.kind == question.doubt for d in found):
+    if question is None or question.seat != attempt.seat:
+        return
+    if question.evidence == attempt.evidence() and any(d.kind == question.doubt for d in found):
         return
     state.question = None
     draft.emit(QuestionClosed(question=question.position, answer=None, by="evidence"))
@@ -222,14 +273,13 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     state = draft.state
     ruling = judged.ruling
     assert state.hand is not None
-    state.ruled = (*state.ruled, Ruled(position, attempt, state.hand))[-MAX_RULED:]
     line = draft.line(attempt.seat)
+    ruled = Ruled(position, attempt, state.hand, line, ruling, state.now_ns)
+    state.ruled = (*state.ruled, ruled)[-MAX_RULED:]
     settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
-    line = replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back)
-    draft.set_line(attempt.seat, line)
+    draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
     assert judged.after is not None
     state.hand = judged.after
-    state.hand.set_line_chips(attempt.seat, line.chips)
     _forget_attempt(draft, attempt.seat)
     state.floor_waiting = None
     draft.clear("floor")
@@ -239,7 +289,7 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
     """The attempt has had its final ruling; the next evidence of this seat is another act."""
     state = draft.state
     state.attempts = {s: a for s, a in state.attempts.items() if s != seat}
-    state.flagged = {s: bet for s, bet in state.flagged.items() if s != seat}
+    state.flagged = tuple(s for s in state.flagged if s != seat)
     state.act += 1
     state.standing = None
     state.answers = {}
@@ -249,12 +299,18 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
 
 def _issue(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status) -> int:
     standing = draft.state.standing
-    position = _publish(draft, attempt, ruling, status, replaces=standing.position if standing else None)
-    draft.state.standing = Standing(position, ruling, attempt.seat)
+    if standing is not None and standing.final:
+        # A final ruling (one that left the act with the floor) is never replaced without being named.
+        draft.state.corrects = standing.position
+    replaces = standing.position if standing else None
+    position = _publish(draft, attempt, ruling, status, replaces=replaces, corrects=draft.state.corrects)
+    draft.state.standing = Standing(position, ruling, attempt.seat, status == "final")
     return position
 
 
-def _publish(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status, *, replaces: int | None) -> int:
+def _publish(
+    draft: Draft, attempt: Attempt, ruling: Ruling, status: Status, *, replaces: int | None, corrects: int | None
+) -> int:
     state = draft.state
     assert state.hand is not None
     first = _first_ns(attempt)
@@ -266,7 +322,7 @@ def _publish(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status, *, 
             status=status,
             ruling=ruling,
             replaces=replaces,
-            corrects=state.corrects,
+            corrects=corrects,
             question=state.question.position if state.question else None,
             touched_from_ns=first[0],
             touched_to_ns=first[1],

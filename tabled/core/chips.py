@@ -8,7 +8,7 @@ from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.core.draft import Draft
 from tabled.core.state import Line
 from tabled.fusion.motion import MAX_ARRIVALS, Arrival, Attempt
-from tabled.fusion.presence import Area, lower, observe
+from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
 
 Inventory = Present | CleanEmpty | Corrupt
@@ -25,30 +25,50 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
         draft.alert(key, "warning", Reason("antenna_unknown", {"device": seen.device, "antenna": seen.antenna}))
         return
     model = config.fusion.sensor
-    area, delta = observe(state.areas.get(key, Area()), seen, draft.position, model)
+    before = state.areas.get(key, Area())
+    area, delta = observe(before, seen, draft.position, model)
     areas = {**state.areas, key: area}
-    elsewhere: list[tuple[str, str]] = []
-    for tag in seen.tags if isinstance(seen, Present) else ():
-        for other in sorted(areas):
-            if other == key or tag.uid not in areas[other].tags:
-                continue
-            areas[other], gone = lower(areas[other], tag.uid, model)
-            if gone:
-                elsewhere.append((other, tag.uid))
+    seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
+    for other, elsewhere in state.areas.items():
+        for uid in seen_now:
+            if other != key and uid in elsewhere.tags:
+                areas[other] = lower(areas[other], uid, model)
     state.areas = areas
+    for uid in sorted({*seen_now, *delta.left}):
+        flicker = uid in before.tags and before.tags[uid].peak < model.confirmed
+        _locate(draft, uid, flicker=flicker)
     if place.kind == "bet":
-        for uid in delta.came:
-            _came(draft, place.seat, uid, area)
         _confirm(draft, place.seat, area, model.confirmed)
-        for uid in delta.left:
-            _left(draft, place.seat, uid)
-    for other, uid in elsewhere:
-        device, _, antenna = other.rpartition("#")
-        spot = config.layout.place_of(device, int(antenna))
-        if spot is not None and spot.kind == "bet":
-            _left(draft, spot.seat, uid)
     if isinstance(seen, Present):
         _report_unknown(draft, seen, area, key)
+
+
+def _locate(draft: Draft, uid: str, *, flicker: bool) -> None:
+    """Follow one tag to where it most likely lies now.  ``flicker``: where it was, it never was for sure."""
+    state = draft.state
+    assert state.config is not None
+    here = state.places.get(uid)
+    there = owner(state.areas, uid, here, state.config.fusion.sensor)
+    if there == here:
+        return
+    places = {k: v for k, v in state.places.items() if k != uid}
+    state.places = places if there is None else {**places, uid: there}
+    seat = _bet_seat(draft, here)
+    if seat:
+        _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker)
+    seat = _bet_seat(draft, there)
+    if seat and there is not None:
+        _came(draft, seat, uid, state.areas[there])
+
+
+def _bet_seat(draft: Draft, key: str | None) -> str:
+    """The seat whose bets an antenna covers, "" for another place or none."""
+    if key is None:
+        return ""
+    device, _, antenna = key.rpartition("#")
+    assert draft.state.config is not None
+    place = draft.state.config.layout.place_of(device, int(antenna))
+    return place.seat if place is not None and place.kind == "bet" else ""
 
 
 def area_key(device: str, antenna: int) -> str:
@@ -89,27 +109,47 @@ def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:
         return
     if uid in line.settled:
         return
-    if any(uid in other.settled for other in state.lines.values()) and state.phase == "sweeping":
+    if state.phase == "sweeping" and uid in state.known:
         return  # a bet dragged across a neighbour's antenna on its way to the pot
+    state.known = state.known | {uid}
     attempt = state.attempts.get(seat)
     known = attempt is not None and any(a.uid == uid for a in attempt.arrivals)
+    dealt_in = state.hand is not None and seat in state.hand.seats
     if known:
         _set_taken(draft, seat, uid, False)
-    elif state.phase in ("idle", "over") or state.hand is None:
+    elif state.phase in ("idle", "over"):
         draft.set_line(seat, replace(line, settled={**line.settled, uid: value}))
     elif state.phase == "posting" and line.posted < state.due.get(seat, 0):
         draft.set_line(seat, replace(line, settled={**line.settled, uid: value}, posted=line.posted + value))
-    elif line.owed > 0:
+    elif line.owed > 0 and not _fetches_a_raise(draft, seat):
         _pay(draft, seat, line, uid, value)
-    elif seat in state.hand.seats and state.hand.status_of(seat) == "in":
+    elif state.phase == "sweeping" and line.settled and not (state.ruled and state.ruled[-1].attempt.seat == seat):
+        # Its bet still lies there to be swept, so this is no first act of the next street.
+        draft.alert(f"late:{seat}", "warning", Reason("chips_late", {"seat": seat, "amount": value}))
+        draft.set_line(seat, replace(line, settled={**line.settled, uid: value}, back=line.back + value))
+    elif dealt_in and state.hand is not None and state.hand.status_of(seat) == "in":
         _arrive(draft, seat, uid, value, area)
     else:
         draft.alert(f"line:{seat}", "warning", Reason("chips_no_turn", {"seat": seat, "value": value}))
         draft.set_line(seat, replace(line, settled={**line.settled, uid: value}))
 
 
+def _fetches_a_raise(draft: Draft, seat: str) -> bool:
+    """True while a seat that said "raise" without an amount may still be bringing it (§7.1, the exception).
+
+    Its act is final at the least raise by then; what it brings makes a new reading of the same act, not a payment.
+    """
+    state = draft.state
+    if not state.ruled or state.ruled[-1].attempt.seat != seat or not state.ruled[-1].attempt.arrivals:
+        return False
+    return any(w.say.word == "raise" and w.say.amount is None for w in state.ruled[-1].attempt.words)
+
+
 def _pay(draft: Draft, seat: str, line: Line, uid: str, value: int) -> None:
     """A chip that a final ruling had asked for."""
+    if draft.state.hand is not None and draft.state.hand.to_act == seat:
+        # It must act again while it still owes: what these chips are for cannot be seen.
+        draft.alert(f"owed:{seat}", "warning", Reason("still_owed", {"seat": seat, "amount": line.owed}))
     owed = line.owed - value
     line = replace(line, settled={**line.settled, uid: value}, owed=max(0, owed))
     if owed < 0:
@@ -122,7 +162,7 @@ def _pay(draft: Draft, seat: str, line: Line, uid: str, value: int) -> None:
 
 def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
     state = draft.state
-    attempt = state.attempts.get(seat, Attempt(seat))
+    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft)))
     if len(attempt.arrivals) >= MAX_ARRIVALS:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
@@ -145,13 +185,38 @@ def _confirm(draft: Draft, seat: str, area: Area, confirmed: int) -> None:
         state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
 
 
-def _left(draft: Draft, seat: str, uid: str) -> None:
+def _pay_with_what_came(draft: Draft, seat: str) -> None:
+    """Change comes before the large chip is seen to go: what lies there already pays for it, oldest first."""
+    state = draft.state
+    attempt = state.attempts.get(seat)
+    if attempt is None or attempt.held or (state.hand is not None and state.hand.to_act == seat):
+        return
+    for arrival in attempt.arrivals:
+        line = draft.line(seat)
+        if line.owed >= arrival.value and not arrival.taken_back:
+            _pay(draft, seat, line, arrival.uid, arrival.value)
+            attempt = replace(attempt, arrivals=tuple(a for a in attempt.arrivals if a.uid != arrival.uid))
+    state.attempts = {**state.attempts, seat: attempt}
+
+
+def bet_in_sight(draft: Draft) -> int:
+    """The bet that a player sees who begins to act now: the ruled one, or the one that lies there to be ruled."""
+    state = draft.state
+    if state.hand is None or state.phase != "betting":
+        return 0
+    standing = state.standing.ruling.to if state.standing is not None else None
+    return max(state.hand.bet_to, standing or 0)
+
+
+def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool) -> None:
+    """A chip is no longer on a seat's line.  ``elsewhere``: it answers on another antenna now, so its stay here
+    was a misreading or it was moved; ``flicker``: it may have been a ghost."""
     state = draft.state
     line = draft.line(seat)
     attempt = state.attempts.get(seat)
-    if attempt is not None and any(a.uid == uid for a in attempt.arrivals):
-        arrival = next(a for a in attempt.arrivals if a.uid == uid)
-        if arrival.certain and not attempt.held:
+    arrival = next((a for a in attempt.arrivals if a.uid == uid), None) if attempt is not None else None
+    if attempt is not None and arrival is not None:
+        if arrival.certain and not elsewhere and not attempt.held:
             _set_taken(draft, seat, uid, True)
         else:
             rest = tuple(a for a in attempt.arrivals if a.uid != uid)
@@ -161,12 +226,23 @@ def _left(draft: Draft, seat: str, uid: str) -> None:
         return
     value = line.settled[uid]
     settled = {k: v for k, v in line.settled.items() if k != uid}
-    if state.phase != "betting" or line.back >= value or uid in line.ante:
-        draft.set_line(seat, replace(line, settled=settled, back=max(0, line.back - value)))
+    if state.phase == "posting" and (flicker or elsewhere):
+        draft.set_line(seat, replace(line, settled=settled, posted=max(0, line.posted - value)))
         return
-    missing = {**line.missing, uid: value}
-    draft.set_line(seat, replace(line, settled=settled, missing=missing))
-    draft.alert(f"line:{seat}", "warning", Reason("chips_left", {"seat": seat, "amount": sum(missing.values())}))
+    if uid in line.ante:
+        draft.set_line(seat, replace(line, settled=settled))
+    elif line.back > 0 and state.phase in ("posting", "betting"):
+        # Change being made: a chip worth more than is due goes, and the rest is brought back in smaller ones.
+        short = max(0, value - line.back)
+        back = max(0, line.back - value)
+        draft.set_line(seat, replace(line, settled=settled, back=back, owed=line.owed + short))
+        _pay_with_what_came(draft, seat)
+    elif state.phase != "betting":
+        draft.set_line(seat, replace(line, settled=settled, back=max(0, line.back - value)))
+    else:
+        draft.set_line(seat, replace(line, settled=settled, missing={**line.missing, uid: value}))
+        if not line.missing:
+            draft.alert(f"line:{seat}", "warning", Reason("chips_left", {"seat": seat, "amount": value}))
 
 
 def _set_taken(draft: Draft, seat: str, uid: str, taken: bool) -> None:
@@ -176,7 +252,11 @@ def _set_taken(draft: Draft, seat: str, uid: str, taken: bool) -> None:
     state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
 
 
-def forget_arrival_times(attempt: Attempt, now_ns: int) -> Attempt:
-    """After the host's clock began anew nothing is known of when the chips came."""
+def forget_times(attempt: Attempt, now_ns: int) -> Attempt:
+    """After the host's clock began anew nothing is known of when the chips came or the words were spoken."""
     wide = TimeSpan(min(0, now_ns), now_ns)
-    return replace(attempt, arrivals=tuple(replace(a, span=wide) for a in attempt.arrivals))
+    return replace(
+        attempt,
+        arrivals=tuple(replace(a, span=wide) for a in attempt.arrivals),
+        words=tuple(replace(w, span=wide) for w in attempt.words),
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tabled.core.adjudicate import close_act
+from firmware_bridge.wire import TimeSpan
+from tabled.core.adjudicate import changes_the_ruling, close_act, deadline_ns
 from tabled.core.draft import Draft
 from tabled.core.hands import drop_question
 from tabled.core.state import NotNow, Ruled, TableState
-from tabled.fusion.motion import Attempt
+from tabled.fusion.motion import MAX_WORDS, Arrival, Attempt, Spoken
 from tabled.model.acts import Decided
 from tabled.model.outcome import Overrule, RulingIssued
 from tabled.model.ruling import Reason, Ruling
@@ -30,6 +31,53 @@ def undo(draft: Draft) -> None:
     ruling = Ruling(seat=seat, action="pending", next_seat=seat, reason=Reason("undone", {"seat": seat}))
     _say(draft, ruling, corrects=newest.position)
     draft.state.corrects = newest.position
+
+
+def reopen(draft: Draft, attempt: Attempt) -> None:
+    """The newest final act with evidence that came too late for it: judged anew, as a correction of that ruling."""
+    state = draft.state
+    ruled = state.ruled[-1]
+    _take_back(draft, ruled)
+    late = {a.uid for a in attempt.arrivals}
+    paid = tuple(a for a in state.attempts[attempt.seat].arrivals if a.uid not in late)
+    attempt = replace(attempt, arrivals=(*attempt.arrivals, *paid), faced=ruled.attempt.faced, held=False)
+    state.attempts = {**state.attempts, attempt.seat: attempt}
+    state.corrects = ruled.position
+
+
+def reopen_with_word(draft: Draft, word: Spoken) -> None:
+    """A word that belongs to the newest final act after all: judged anew if it would have changed the ruling."""
+    state = draft.state
+    if not state.ruled:
+        return
+    ruled = state.ruled[-1]
+    word = replace(word, say=replace(word.say, seat=ruled.attempt.seat), doubtful=False)
+    attempt = replace(ruled.attempt, words=(*ruled.attempt.words, word)[-MAX_WORDS:])
+    if changes_the_ruling(draft, ruled, attempt):
+        reopen(draft, attempt)
+
+
+def reopen_for_late_chips(draft: Draft) -> bool:
+    """Chips of the seat that acted last, before anybody acted behind it: a second motion of the same act (§7.1).
+
+    Reopens the act once the chips are surely there and their motion is over.
+    """
+    state = draft.state
+    if not state.ruled:
+        return False
+    ruled = state.ruled[-1]
+    seat = ruled.attempt.seat
+    late = state.attempts.get(seat)
+    if late is None or late.held or not late.arrivals or (state.hand is not None and state.hand.to_act == seat):
+        return False
+    if any(not a.empty for s, a in state.attempts.items() if s != seat):
+        return False
+    deadline = deadline_ns(draft, late)
+    if deadline is None or state.now_ns < deadline or any(not a.certain for a in late.arrivals):
+        return False
+    words = (*ruled.attempt.words, *late.words)[-MAX_WORDS:]
+    reopen(draft, replace(ruled.attempt, arrivals=(*ruled.attempt.arrivals, *late.arrivals), words=words))
+    return True
 
 
 def verify_overrule(state: TableState, act: Overrule) -> None:
@@ -109,12 +157,11 @@ def _take_back(draft: Draft, ruled: Ruled) -> None:
     state = draft.state
     drop_question(draft)
     seat = ruled.attempt.seat
-    line = draft.line(seat)
-    there = tuple(a for a in ruled.attempt.arrivals if a.uid in line.settled)
-    settled = {u: v for u, v in line.settled.items() if u not in {a.uid for a in there}}
-    draft.set_line(seat, replace(line, settled=settled, owed=0, back=0))
+    there = chips_since(draft, ruled)
+    settled = {u: v for u, v in draft.line(seat).settled.items() if u in ruled.line.settled}
+    draft.set_line(seat, replace(ruled.line, settled=settled))
     draft.clear(f"owed:{seat}")
-    state.attempts = {**state.attempts, seat: Attempt(seat, there, (), held=True)}
+    state.attempts = {**state.attempts, seat: Attempt(seat, there, (), held=True, faced=ruled.hand.bet_to)}
     state.hand = ruled.hand
     state.ruled = state.ruled[:-1]
     state.act -= 1
@@ -122,6 +169,21 @@ def _take_back(draft: Draft, ruled: Ruled) -> None:
     state.standing = None
     state.answers = {}
     state.floor_waiting = None
+
+
+def chips_since(draft: Draft, ruled: Ruled) -> tuple[Arrival, ...]:
+    """Chips that lie on the seat's line now and did not before that act: put down in it, or paid for it later."""
+    state = draft.state
+    known = {a.uid: a for a in ruled.attempt.arrivals}
+    there = []
+    for uid, value in draft.line(ruled.attempt.seat).settled.items():
+        if uid in ruled.line.settled:
+            continue
+        sighting = state.areas[state.places[uid]].tags[uid] if uid in state.places else None
+        when = sighting.arrived if sighting is not None else TimeSpan(0, max(0, state.now_ns))
+        pos = sighting.first_pos if sighting is not None else draft.position
+        there.append(known.get(uid) or Arrival(uid, value, when, pos, certain=True))
+    return tuple(there)
 
 
 def _say(draft: Draft, ruling: Ruling, *, corrects: int) -> int:

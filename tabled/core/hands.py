@@ -6,6 +6,8 @@ from msgspec.structs import replace
 
 from tabled.core.draft import Draft
 from tabled.core.state import Line
+from tabled.fusion.motion import Attempt
+from tabled.fusion.settings import MS
 from tabled.model.hand import HandSetup
 from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetClosed
 from tabled.model.ruling import Reason
@@ -32,7 +34,10 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state.act = 0
     state.standing = None
     state.answers = {}
-    state.flagged = {}
+    state.flagged = ()
+    state.early = ()
+    state.known = frozenset(uid for line in state.lines.values() for uid in line.settled)
+    state.post_by_ns = state.now_ns + (state.config.fusion.post_wait_ms * MS if state.config is not None else 0)
     state.ruled = ()
     state.corrects = None
     state.floor_waiting = None
@@ -44,20 +49,22 @@ def begin_betting(draft: Draft, *, missing_ok: bool) -> bool:
     """Betting begins once every post lies (or lay) on its line, or once the dealer says so by going on."""
     state = draft.state
     short = {seat: due - draft.line(seat).posted for seat, due in state.due.items() if draft.line(seat).posted < due}
+    if short and (missing_ok or state.now_ns >= state.post_by_ns):
+        for seat in sorted(short):
+            draft.alert(f"post:{seat}", "warning", Reason("post_missing", {"seat": seat, "amount": short[seat]}))
     if short and not missing_ok:
         return False
-    for seat in sorted(short):
-        draft.alert(f"post:{seat}", "warning", Reason("post_missing", {"seat": seat, "amount": short[seat]}))
-    assert state.hand is not None
-    hand = state.hand = state.hand.copy()
+    for seat in state.due:
+        draft.clear(f"post:{seat}") if seat not in short else None
+    hand = state.hand
+    assert hand is not None
     for seat, due in state.due.items():
         line = draft.line(seat)
         over = max(0, line.posted - due)
         if over:
             draft.alert(f"post:{seat}", "info", Reason("change_due", {"seat": seat, "amount": over}))
-        line = replace(line, back=over, ante=_ante_chips(line.settled, hand.bet_of(seat) + over))
-        draft.set_line(seat, line)
-        hand.set_line_chips(seat, line.chips)
+        ante = _ante_chips(line.settled, hand.bet_of(seat) + over)
+        draft.set_line(seat, replace(line, back=over, owed=short.get(seat, 0), ante=ante))
     state.phase = "betting"
     return True
 
@@ -83,6 +90,16 @@ def begin_sweep(draft: Draft) -> None:
     """All bets of the street are in; the chips now go to the pot."""
     state = draft.state
     state.phase = "sweeping"
+    state.early = ()
+    for seat in sorted(state.attempts):
+        # Chips that came behind the last act of the street, too late to be one.
+        extra = {a.uid: a.value for a in state.attempts[seat].arrivals if not a.taken_back}
+        if extra:
+            draft.alert(f"late:{seat}", "warning", Reason("chips_late", {"seat": seat, "amount": sum(extra.values())}))
+            line = draft.line(seat)
+            draft.set_line(seat, replace(line, settled={**line.settled, **extra}, back=line.back + sum(extra.values())))
+    state.attempts = {}
+    state.standing = None
     for seat in sorted(state.lines):
         line = state.lines[seat]
         if line.owed > 0:
@@ -94,7 +111,7 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     state = draft.state
     hand = state.hand
     assert hand is not None
-    if not by_order and any(line.settled for line in state.lines.values()):
+    if not by_order and any(line.settled or line.owed for line in state.lines.values()):
         return False
     drop_question(draft)
     hand = hand.copy()
@@ -110,8 +127,9 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
         )
     )
     for seat in sorted(state.lines):
-        for subject in (f"owed:{seat}", f"line:{seat}", f"post:{seat}", f"turn:{seat}"):
+        for subject in (f"owed:{seat}", f"line:{seat}", f"post:{seat}", f"turn:{seat}", f"late:{seat}"):
             draft.clear(subject)
+    state.attempts = {seat: still for seat, a in state.attempts.items() if (still := _lying(a)).arrivals}
     left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
     state.hand = hand
@@ -122,6 +140,21 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     hand.deal_next_street()
     state.phase = "betting"
     return True
+
+
+def _lying(attempt: Attempt) -> Attempt:
+    """What a seat put out while the street before was being swept, as far as it still lies there: its first act."""
+    return replace(attempt, arrivals=tuple(a for a in attempt.arrivals if not a.taken_back))
+
+
+def _put_down(draft: Draft) -> None:
+    """No hand is played: chips that were an act in the making only lie on their lines now."""
+    state = draft.state
+    for seat, attempt in state.attempts.items():
+        line = draft.line(seat)
+        chips = {a.uid: a.value for a in attempt.arrivals if not a.taken_back}
+        draft.set_line(seat, replace(line, settled={**line.settled, **chips}))
+    state.attempts = {}
 
 
 def drop_question(draft: Draft) -> None:
@@ -136,7 +169,7 @@ def _end(draft: Draft, hand: Hand) -> None:
     state = draft.state
     view = hand.view()
     state.phase = "over"
-    state.attempts = {}
+    _put_down(draft)
     state.standing = None
     draft.emit(
         HandEnded(
@@ -155,7 +188,7 @@ def abandon(draft: Draft) -> None:
     state.hand = None
     state.hand_id = ""
     state.phase = "idle"
-    state.attempts = {}
+    _put_down(draft)
     state.standing = None
     state.answers = {}
     state.floor_waiting = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tabled.core import corrections, hands
 from tabled.core.adjudicate import answer
 from tabled.core.draft import Draft
-from tabled.core.state import NotNow, TableState
+from tabled.core.state import Key, NotNow, TableState
+from tabled.fusion.motion import Spoken
 from tabled.model.outcome import AbandonHand, Answer, AnyOperatorAct, NextStreet, Overrule, StartHand, Undo
 from tabled.model.ruling import Reason
 from tabled.rules.hand import SetupError, check_setup
@@ -40,17 +41,17 @@ def verify(state: TableState, act: AnyOperatorAct) -> None:
         raise NotNow("no hand is being played")
 
 
-def obey(draft: Draft, act: AnyOperatorAct) -> None:
-    """Carry out an order that was verified; one that no longer fits is reported and changes nothing."""
+def obey(draft: Draft, act: AnyOperatorAct) -> bool:
+    """Carry out an order that was verified; one that no longer fits is reported, changes nothing and gives False."""
     try:
         verify(draft.state, act)
     except NotNow as problem:
         draft.alert("order", "info", Reason("order_refused", {"why": str(problem)}))
-        return
+        return False
     if isinstance(act, StartHand):
         hands.start(draft, act.setup)
     elif isinstance(act, Answer):
-        answer(draft, act.key, act.who or "display")
+        settle(draft, act.key, act.who or "display")
     elif isinstance(act, NextStreet):
         hands.close_street(draft, by_order=True)
     elif isinstance(act, Undo):
@@ -59,6 +60,24 @@ def obey(draft: Draft, act: AnyOperatorAct) -> None:
         corrections.overrule(draft, act)
     elif isinstance(act, AbandonHand):
         hands.abandon(draft)
+    return True
+
+
+def settle(draft: Draft, key: Key, by: str) -> bool:
+    """Settle the open question by one of its keys.  False when none is open.
+
+    A word that was not the seat's own was that of the seat before: it is judged there.
+    """
+    question = draft.state.question
+    disowned: tuple[Spoken, ...] = ()
+    if question is not None and question.doubt == "own_word" and key == "key_b":
+        attempt = draft.state.attempts.get(question.seat)
+        disowned = tuple(w for w in attempt.words if w.doubtful) if attempt is not None else ()
+    if not answer(draft, key, by):
+        return False
+    for word in disowned:
+        corrections.reopen_with_word(draft, word)
+    return True
 
 
 def on_key(draft: Draft, key: str) -> bool:

@@ -6,8 +6,11 @@ The betting engine inside is treated the same way (copied before it moves).
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
+from firmware_bridge.wire import Press
 from tabled.core.entries import TableConfig
 from tabled.fusion.motion import Attempt, DoubtKind
 from tabled.fusion.presence import Area
@@ -24,6 +27,9 @@ MAX_REQUESTS_REMEMBERED = 256
 RECENT_RULINGS = 16
 MAX_RULED = 128
 """Acts of one street that can be taken back; a street of ten seats has far fewer."""
+
+
+Key = Literal["key_a", "key_b"]
 
 
 class NotNow(ValueError):
@@ -58,22 +64,35 @@ class Standing(msgspec.Struct, frozen=True):
     position: int
     ruling: Ruling
     seat: str
+    final: bool = False
 
 
 class Ruled(msgspec.Struct, frozen=True):
-    """A final ruling of this street, with all that is needed to take it back.  ``hand`` is as it was before."""
+    """A final ruling of this street, with all that is needed to take it back: ``hand`` and ``line`` as they were
+    before it, the ruling, and when it was issued."""
 
     position: int
     attempt: Attempt
     hand: Hand
+    line: Line
+    ruling: Ruling
+    ruled_ns: int
 
 
 class OpenQuestion(msgspec.Struct, frozen=True):
-    """The one question that is on the screen: which doubt of which seat's act it settles."""
+    """The one question that is on the screen: which doubt of which seat's act it settles, on which evidence."""
 
     position: int
     seat: str
     doubt: DoubtKind
+    evidence: tuple[int, ...]
+
+
+class EarlyKey(msgspec.Struct, frozen=True):
+    """A key pressed before its seat's turn was known to have come, and its journal position."""
+
+    press: Press
+    pos: int
 
 
 class TableState(msgspec.Struct, kw_only=True):
@@ -91,20 +110,31 @@ class TableState(msgspec.Struct, kw_only=True):
     hand_profile: Profile | None = None
     button: str | None = None
     due: dict[str, int] = {}
+    post_by_ns: int = 0
     act: int = 0
     areas: dict[str, Area] = {}
+    places: dict[str, str] = {}
+    """UID to the antenna where that tag most likely lies: each tag in one place."""
     lines: dict[str, Line] = {}
     attempts: dict[str, Attempt] = {}
     standing: Standing | None = None
     question: OpenQuestion | None = None
     answers: dict[DoubtKind, bool] = {}
-    flagged: dict[str, int] = {}
-    """Seats that acted out of turn, and the bet that they answered."""
+    answered: tuple[int, ...] = ()
+    """The evidence that the answers were given on; with more evidence they are asked anew."""
+    flagged: tuple[str, ...] = ()
+    """Seats that acted out of turn and were told so."""
+    early: tuple[EarlyKey, ...] = ()
+    """Folds and checks keyed while the act before them was not final yet: they are the next seats'."""
+    last_key: Press | None = None
     faults: dict[str, Reason] = {}
     presses: tuple[str, ...] = ()
     requests: tuple[str, ...] = ()
     recent: tuple[int, ...] = ()
     floor_waiting: int | None = None
+    known: frozenset[str] = frozenset()
+    """UIDs of all chips that have been on a line in this hand: once the street is over they may cross any
+    antenna on their way to the pot."""
     ruled: tuple[Ruled, ...] = ()
     """Final rulings of this street that moved the hand, oldest first."""
     corrects: int | None = None

@@ -18,12 +18,12 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import chips, hands, operator
-from tabled.core.adjudicate import adjudicate, answer, deadline_ns, out_of_turn
+from tabled.core import chips, corrections, hands, keys, operator
+from tabled.core.adjudicate import adjudicate, deadline_ns, out_of_turn
 from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Ordered, Seen, Started
-from tabled.core.state import MAX_PRESSES_REMEMBERED, MAX_REQUESTS_REMEMBERED, TableState
-from tabled.fusion.motion import MAX_WORDS, Attempt, spoken
+from tabled.core.state import MAX_REQUESTS_REMEMBERED, TableState
+from tabled.fusion.motion import Attempt
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome
 from tabled.model.ruling import Reason
 
@@ -54,7 +54,7 @@ def _refuse(
     draft = Draft(state, position)
     draft.state.now_ns = max(state.now_ns, entry.at_ns)
     if isinstance(entry, Seen) and isinstance(entry.observation, Press):
-        _remember_press(draft, entry.observation)
+        keys.remember(draft, entry.observation)
     params: dict[str, int | str] = {"entry": position, "what": type(fault).__name__}
     draft.alert(f"core:{position}", "fault", Reason("core_fault", params))
     draft.state.position = position + len(draft.outcomes)
@@ -80,31 +80,40 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
 
 def next_wake_ns(state: TableState) -> int | None:
     """Host time at which the core wants a `Ticked` entry if nothing else comes first."""
-    if state.phase != "betting":
+    if state.phase not in ("posting", "betting", "sweeping"):
         return None
     draft = Draft(state, state.position)
     times = [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
+    if state.phase == "posting":
+        times.append(state.post_by_ns)
     future = [t for t in times if t is not None and t > state.now_ns]
     return min(future, default=None)
 
 
 def _start(draft: Draft, entry: Started) -> None:
     state = draft.state
+    # Nothing is known of the time since the last entry: no antenna counts as looked at before it is again.
+    state.areas = {key: replace(area, clean=None) for key, area in state.areas.items()}
     if state.clock and state.clock != entry.clock:
-        # The host was rebooted: monotonic times from before mean nothing any more.
-        state.areas = {
-            key: replace(
-                area,
-                clean=None,
-                tags={u: replace(t, arrived=TimeSpan(0, entry.at_ns)) for u, t in area.tags.items()},
-            )
-            for key, area in state.areas.items()
-        }
-        state.attempts = {s: chips.forget_arrival_times(a, entry.at_ns) for s, a in state.attempts.items()}
+        _forget_clock(draft, entry.at_ns)
     state.clock = entry.clock
     state.epoch = entry.epoch
     state.config = entry.config
     state.profile = entry.config.profile
+
+
+def _forget_clock(draft: Draft, now_ns: int) -> None:
+    """The host was rebooted: monotonic times from before mean nothing any more."""
+    state = draft.state
+    wide = TimeSpan(min(0, now_ns), now_ns)
+    state.areas = {
+        key: replace(area, tags={u: replace(t, arrived=wide) for u, t in area.tags.items()})
+        for key, area in state.areas.items()
+    }
+    state.attempts = {s: chips.forget_times(a, now_ns) for s, a in state.attempts.items()}
+    state.ruled = tuple(replace(r, ruled_ns=min(0, now_ns)) for r in state.ruled)
+    state.last_key = None
+    state.post_by_ns = now_ns
 
 
 def _order(draft: Draft, act: AnyOperatorAct) -> None:
@@ -112,8 +121,8 @@ def _order(draft: Draft, act: AnyOperatorAct) -> None:
     state = draft.state
     if act.request in state.requests:
         return
-    state.requests = (*state.requests, act.request)[-MAX_REQUESTS_REMEMBERED:]
-    operator.obey(draft, act)
+    if operator.obey(draft, act):
+        state.requests = (*state.requests, act.request)[-MAX_REQUESTS_REMEMBERED:]
 
 
 def _see(draft: Draft, entry: Seen) -> None:
@@ -121,7 +130,7 @@ def _see(draft: Draft, entry: Seen) -> None:
     if isinstance(seen, Present | CleanEmpty | Corrupt):
         chips.on_inventory(draft, seen)
     elif isinstance(seen, Press):
-        _press(draft, seen)
+        keys.on_press(draft, seen)
     elif isinstance(seen, DeviceLost):
         params: dict[str, int | str] = {"device": seen.device, "why": seen.reason, "advice": seen.advice}
         draft.alert(f"device:{seen.device}", "fault", Reason("device_lost", params))
@@ -129,61 +138,6 @@ def _see(draft: Draft, entry: Seen) -> None:
         draft.clear(f"device:{seen.device}")
     elif isinstance(seen, Restarted):
         draft.alert(f"restart:{seen.device}", "info", Reason("device_restarted", {"device": seen.device}))
-
-
-def _press(draft: Draft, press: Press) -> None:
-    """One key of the panel.  A press that is already in the journal is not an act again."""
-    state = draft.state
-    assert state.config is not None
-    if not _remember_press(draft, press):
-        return
-    if press.key in ("key_a", "key_b"):
-        if not answer(draft, press.key, "panel"):
-            draft.alert("panel", "info", Reason("no_question"))
-        return
-    if operator.on_key(draft, press.key):
-        return
-    seat = _meant(draft, press)
-    word = spoken(press, seat, draft.position, state.config.fusion) if seat else None
-    if state.phase == "posting" and word is not None:
-        hands.begin_betting(draft, missing_ok=True)
-        seat = _meant(draft, press)
-        word = spoken(press, seat, draft.position, state.config.fusion) if seat else None
-    if state.hand is None or not seat or state.phase != "betting":
-        draft.alert("panel", "info", Reason("key_without_turn", {"key": press.key}))
-        return
-    attempt = state.attempts.get(seat, Attempt(seat))
-    if press.key == "hand_withdraws":
-        attempt = replace(attempt, closed=True, held=False)
-    elif word is not None and len(attempt.words) < MAX_WORDS:
-        if attempt.held:
-            # After an undo the dealer keys what was really said: it came before the chips that lie there.
-            word = replace(word, said_first=True)
-        attempt = replace(attempt, words=(*attempt.words, word), held=False)
-    else:
-        draft.alert("panel", "info", Reason("key_without_turn", {"key": press.key}))
-        return
-    state.attempts = {**state.attempts, seat: attempt}
-
-
-def _remember_press(draft: Draft, press: Press) -> bool:
-    """Note the press by its name.  False when it is in the journal already."""
-    state = draft.state
-    name = f"{press.device}/{press.boot}/{press.seq}"
-    if name in state.presses:
-        return False
-    state.presses = (*state.presses, name)[-MAX_PRESSES_REMEMBERED:]
-    return True
-
-
-def _meant(draft: Draft, press: Press) -> str:
-    """The seat a key is about: the one that was picked, else the one to act."""
-    hand = draft.state.hand
-    if hand is None:
-        return ""
-    if press.seat:
-        return str(press.seat) if str(press.seat) in hand.seats else ""
-    return hand.to_act or ""
 
 
 def _advance(draft: Draft) -> None:
@@ -197,7 +151,7 @@ def _advance(draft: Draft) -> None:
         elif state.phase == "betting":
             moved = _advance_betting(draft)
         elif state.phase == "sweeping":
-            moved = hands.close_street(draft)
+            moved = corrections.reopen_for_late_chips(draft) or hands.close_street(draft)
         else:
             return
         if not moved:
@@ -211,19 +165,25 @@ def _advance_betting(draft: Draft) -> bool:
     if state.hand.over or state.hand.street_over:
         hands.begin_sweep(draft)
         return True
+    if keys.next_early(draft) or corrections.reopen_for_late_chips(draft):
+        return True
     to_act = state.hand.to_act
-    attempt = state.attempts.get(to_act or "")
-    if attempt is not None and attempt.held:
-        return False
-    if attempt is not None and not attempt.empty:
-        return adjudicate(draft, attempt)
-    if attempt is not None and state.standing is not None:
-        # The only chips of a provisional ruling turned out to be a ghost.
-        adjudicate(draft, attempt)
-        return False
     for seat in sorted(state.attempts):
         waiting = state.attempts[seat]
         deadline = deadline_ns(draft, waiting)
         if seat != to_act and not waiting.held and deadline is not None and state.now_ns >= deadline:
-            out_of_turn(draft, waiting)
+            _behind(draft, waiting, to_act or "")
+    attempt = state.attempts.get(to_act or "")
+    if attempt is None or attempt.held:
+        return False
+    if not attempt.empty or state.standing is not None:
+        # Empty with a ruling standing: its only chips turned out to be a ghost.
+        return adjudicate(draft, attempt)
     return False
+
+
+def _behind(draft: Draft, waiting: Attempt, to_act: str) -> None:
+    """Another seat has acted.  Behind an act that lies there it only waits for its turn; else it is out of turn."""
+    ahead = draft.state.attempts.get(to_act)
+    if ahead is None or ahead.empty or ahead.held:
+        out_of_turn(draft, waiting)

@@ -18,7 +18,7 @@ from firmware_bridge.wire import Press, TimeSpan
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.acts import AnyAct, HandReturnsToStack, HandWithdraws, Place, PullBack, Say, Word
 
-DoubtKind = Literal["one_motion", "said_first"]
+DoubtKind = Literal["one_motion", "said_first", "change_given", "own_word"]
 
 MAX_ARRIVALS = 256
 MAX_WORDS = 8
@@ -39,12 +39,16 @@ class Arrival(msgspec.Struct, frozen=True):
 
 
 class Spoken(msgspec.Struct, frozen=True):
-    """One declaration as the panel reported it.  ``span`` bounds the word itself, not the press."""
+    """One declaration as the panel reported it.  ``span`` bounds the word itself, not the press.
+
+    ``doubtful`` when it may have been the word of the seat that acted before.
+    """
 
     say: Say
     span: TimeSpan
     said_first: bool
     pos: int
+    doubtful: bool = False
 
 
 class Doubt(msgspec.Struct, frozen=True):
@@ -55,16 +59,18 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """All evidence of one seat's act so far.  ``closed`` when the hand is known to have left.
+    """All evidence of one seat's act so far.
 
     ``held`` after an undo: the chips lie there, but they mean nothing until the seat moves or speaks again.
+    ``faced`` is the bet that was to be seen when the seat began to act; ``closed_ns`` when its hand left.
     """
 
     seat: str
     arrivals: tuple[Arrival, ...] = ()
     words: tuple[Spoken, ...] = ()
-    closed: bool = False
+    closed_ns: int | None = None
     held: bool = False
+    faced: int = 0
 
     @property
     def empty(self) -> bool:
@@ -122,6 +128,8 @@ def spoken(press: Press, seat: str, pos: int, settings: FusionSettings) -> Spoke
 def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
     """What the evidence leaves open, in the order in which it should be asked."""
     found: list[Doubt] = []
+    if any(w.doubtful for w in attempt.words):
+        found.append(Doubt("own_word", True))
     if any(_word_order(w, attempt) is None for w in attempt.words):
         # A dealer who heard the word before the chips moved presses within his reaction time,
         # so the press nearest to the touch more likely reports a word that came first.
@@ -136,7 +144,8 @@ def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSe
     """The acts in binding order, under the given answers to `doubts` (all of them must be answered)."""
     before: list[AnyAct] = []
     after: list[AnyAct] = []
-    for word in sorted(attempt.words, key=lambda w: (w.span.latest_ns, w.pos)):
+    words = [w for w in attempt.words if not w.doubtful or answers["own_word"]]
+    for word in sorted(words, key=lambda w: (w.span.latest_ns, w.pos)):
         first = _word_order(word, attempt)
         if first is None:
             first = answers["said_first"]
@@ -151,7 +160,7 @@ def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSe
         if not n:
             out.extend(after)
     taken = tuple(a.value for a in attempt.arrivals if a.taken_back)
-    if attempt.closed and motions:
+    if attempt.closed_ns is not None and motions:
         out.append(HandWithdraws(attempt.seat))
     if taken:
         out.append(PullBack(attempt.seat, taken))

@@ -7,6 +7,8 @@ tags it does not name: only a clean answer is evidence of absence.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
@@ -19,12 +21,16 @@ Inventory = Present | CleanEmpty | Corrupt
 
 
 class Sighting(msgspec.Struct, frozen=True):
-    """One tag on one antenna.  ``arrived`` runs from the last clean absence to the first sighting."""
+    """One tag on one antenna.  ``arrived`` runs from the last clean absence to the first sighting.
+
+    ``peak`` is the highest level it has had: one that never got beyond its first answer may have been a ghost.
+    """
 
     level: int
     arrived: TimeSpan
     first_pos: int
     last_pos: int
+    peak: int = 0
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -46,7 +52,7 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
     """Fold one inventory into an area.  ``pos`` is its journal position."""
     if isinstance(seen, Corrupt):
         return area, Delta()
-    uids = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
+    uids = tuple(dict.fromkeys(tag.uid for tag in seen.tags)) if isinstance(seen, Present) else ()
     complete = isinstance(seen, CleanEmpty) or seen.complete
     tags = dict(area.tags)
     came: list[str] = []
@@ -59,10 +65,12 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
         if known is None:
             since = area.clean.earliest_ns if area.clean else 0
             span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
-            tags[uid] = Sighting(model.start + model.hit, span, pos, pos)
+            level = model.start + model.hit
+            tags[uid] = Sighting(level, span, pos, pos, level)
             came.append(uid)
         else:
-            tags[uid] = Sighting(min(known.level + model.hit, model.ceiling), known.arrived, known.first_pos, pos)
+            level = min(known.level + model.hit, model.ceiling)
+            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos, max(level, known.peak))
     left = _lower_missing(tags, frozenset(uids), pos, model) if complete else []
     clean = seen.span if complete else area.clean
     return Area(tags, clean, refused), Delta(tuple(sorted(came)), tuple(sorted(left)))
@@ -79,25 +87,37 @@ def _lower_missing(tags: dict[str, Sighting], seen: frozenset[str], pos: int, mo
             del tags[uid]
             left.append(uid)
         else:
-            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos)
+            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos, known.peak)
     return left
 
 
-def lower(area: Area, uid: str, model: SensorModel) -> tuple[Area, bool]:
-    """The tag was just seen on another antenna, and one tag is in one place.
-
-    Returns the area and whether the tag is now gone from it.
-    """
+def lower(area: Area, uid: str, model: SensorModel) -> Area:
+    """The tag was just seen on another antenna, and one tag is in one place: less likely here, by a little."""
     known = area.tags.get(uid)
     if known is None:
-        return area, False
+        return area
     level = known.level - model.elsewhere
     tags = dict(area.tags)
     if level <= model.gone:
         del tags[uid]
     else:
-        tags[uid] = Sighting(level, known.arrived, known.first_pos, known.last_pos)
-    return Area(tags, area.clean, area.refused), level <= model.gone
+        tags[uid] = Sighting(level, known.arrived, known.first_pos, known.last_pos, known.peak)
+    return Area(tags, area.clean, area.refused)
+
+
+def owner(areas: Mapping[str, Area], uid: str, now: str | None, model: SensorModel) -> str | None:
+    """The antenna where the tag most likely lies, None where none has it.
+
+    One tag is in one place.  It stays at ``now`` until another antenna is clearly likelier, so that one
+    answer across the neighbour's antenna moves nothing.
+    """
+    levels = {key: area.tags[uid].level for key, area in areas.items() if uid in area.tags}
+    if not levels:
+        return None
+    best = max(sorted(levels), key=lambda key: levels[key])
+    if now in levels and levels[best] < levels[now] + model.moved:
+        return now
+    return best
 
 
 def confidence(level: int) -> int:

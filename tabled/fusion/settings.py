@@ -14,14 +14,16 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``floor`` and ``ceiling``.
     ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
     ``miss_lone`` is ln(0.05/0.99).  ``miss_stack`` is far weaker than ln(0.15/0.99) because misses
-    in a stack are correlated: the chip that was hidden once stays hidden.
+    in a stack are correlated: the chip that was hidden once stays hidden.  ``elsewhere`` is what an answer on
+    another antenna takes away, ``moved`` by how much another antenna must be likelier before the tag is there.
     """
 
     start: int = -4000
     hit: int = 4550
     miss_lone: int = 2990
     miss_stack: int = 1250
-    elsewhere: int = 1500
+    elsewhere: int = 500
+    moved: int = 1000
     confirmed: int = 3000
     gone: int = -2000
     ceiling: int = 6000
@@ -34,11 +36,13 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     ``two_motions_ms`` apart they came in two; between the two nobody can tell without a camera.
     ``motion_close_ms`` after the last chip the motion is over.  A key is pressed ``reaction_min_ms``
     to ``reaction_max_ms`` after the word was spoken (a "said first" key settles the order at once).
+    A blind or ante that is not seen ``post_wait_ms`` after the hand began is asked for by name.
     """
 
     one_motion_ms: int = 500
     two_motions_ms: int = 1200
     motion_close_ms: int = 900
+    post_wait_ms: int = 15_000
     reaction_min_ms: int = 200
     reaction_max_ms: int = 1500
     sensor: SensorModel = SensorModel()

@@ -106,7 +106,8 @@ class Bench:
         self.lines[seat] = [u for u in self.lines[seat] if u not in gone]
 
     def press(self, key: str, amount: int = 0, *, seat: int = 0, said_first: bool = False) -> None:
-        """The dealer presses a key now."""
+        """The dealer presses a key, a moment after the last one."""
+        self.now_ms += 260
         self.presses += 1
         span = TimeSpan(self.ns, self.ns)
         press = Press(PANEL, span, BootId(7), self.presses, key, seat, amount, said_first)

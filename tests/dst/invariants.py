@@ -297,11 +297,13 @@ def devices_are_up(lines: Mapping[str, str]) -> str | None:
 def somebody_is_asked(complaint: str, state: TableState, *, exact: bool) -> str | None:
     """Where people wait in vain although everything works, the screen says what is expected of them.
 
-    A question, an open alert, or the floor.  After reads or times were lost (not ``exact``) a hand may have gone
+    A question, an open alert, the floor, or bets that are to be swept.  After reads or times were lost (not ``exact``) a hand may have gone
     another way than the people's, and then it is enough that the screen names a seat to act, or waits for posts
     (known to wait without an alert, see ``test_finds.py``).
     """
     if state.question is not None or state.floor_waiting is not None or state.faults:
+        return None
+    if state.phase == "sweeping" and any(line.settled for line in state.lines.values()):
         return None
     if not exact and state.phase in ("betting", "posting"):
         return None

@@ -320,7 +320,7 @@ class Simulation:
             self.note(f"{position} {outcome}")
         if (state.lines, state.attempts) != self._checked:
             self._checked = (state.lines, state.attempts)
-            inv.chips_conserved(state, self._registry, twice_ok=self.mix.noise.bleed > 0)
+            inv.chips_conserved(state, self._registry)
         inv.money_conserved(state, self._stacks)
 
     def _on_truth(self, line: str) -> None:

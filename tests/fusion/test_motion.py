@@ -25,7 +25,7 @@ def press(key: str, at_ms: int, *, amount: int = 0, said_first: bool = False) ->
 
 def attempt(*chips: Arrival, presses: tuple[Press, ...] = (), closed: bool = False) -> Attempt:
     words = tuple(w for p in presses if (w := spoken(p, "3", p.seq, SETTINGS)))
-    return Attempt("3", chips, words, closed)
+    return Attempt("3", chips, words, 9_000 * MS if closed else None)
 
 
 def test_chips_that_trickle_in_are_one_motion() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, Present, Tag, TimeSpan
-from tabled.fusion.presence import MAX_TAGS_PER_AREA, Area, confidence, lower, observe
+from tabled.fusion.presence import MAX_TAGS_PER_AREA, Area, confidence, lower, observe, owner
 from tabled.fusion.settings import SensorModel
 
 R = DeviceId("reader")
@@ -79,13 +79,18 @@ def test_a_buried_chip_survives_longer_than_a_lone_one() -> None:
 
 def test_a_tag_seen_elsewhere_loses_its_place_here() -> None:
     area = fold(present(1, "A"), present(2, "A"), present(3, "A"))
-    gone = False
-    for _ in range(6):
-        area, gone = lower(area, "A", MODEL)
-        if gone:
-            break
-    assert gone
+    for _ in range(20):
+        area = lower(area, "A", MODEL)
     assert "A" not in area.tags
+
+
+def test_one_answer_across_the_neighbours_antenna_moves_nothing() -> None:
+    home = fold(present(1, "A"), present(2, "A"), present(3, "A"))
+    for answers in (1, 2):
+        across = fold(*(present(n, "A") for n in range(answers)))
+        assert owner({"home": home, "across": across}, "A", "home", MODEL) == "home"
+    assert owner({"home": Area(), "across": across}, "A", "home", MODEL) == "across"
+    assert owner({"home": Area()}, "A", "home", MODEL) is None
 
 
 def test_more_tags_than_a_line_can_hold_are_refused_and_counted() -> None:
