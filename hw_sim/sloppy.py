@@ -94,6 +94,7 @@ class SloppyPeople(People):
         """Seat that is to act as the ledger sees it; 0 when the hand's betting is over."""
         self.book: Ledger | None = None
         """The ledger of the hand that is being played."""
+        self._known: list[tuple[Expected, int, str]] = []
         self._hasty = False
         self._swept = False
 
@@ -101,7 +102,14 @@ class SloppyPeople(People):
         return HandRecord(hand=hand.hand, expected=[], street_pots=[])
 
     def _compare(self, hand: Hand, record: HandRecord) -> None:
+        # At the end of the hand, since a ruling's full text comes later than the dealer's line on the screen.
         record.observed = [observed(r) for r in self.ears.finals(hand.hand)]
+        by_act = {int(r["act"]): r for r in record.observed}
+        for want, number, kind in self._known:
+            for name, a, b in differences(want, by_act[number]):
+                fact = {"k": want.k, "field": name, "expected": a, "observed": b, "kind": kind}
+                self._wrong(record, "ruling", **fact)
+        self._known = []
         record.pots = self.ears.pots(hand.hand)
         pots = record.street_pots
         if not record.abandoned and record.pots[: len(pots)] != pots:
@@ -319,7 +327,7 @@ class SloppyPeople(People):
     # -- rulings ----------------------------------------------------------------------------------
 
     def _after(self, hand: Hand, record: HandRecord, game: _Game, act: Act, *, want: Expected | None) -> Script:
-        """Hear the ruling on an act, compare it where the law is known, and enforce it."""
+        """Hear the ruling on an act, keep it for comparison where the law is known, and enforce it."""
         i = act.seat - 1
         if want is not None:
             record.expected.append(want)
@@ -332,10 +340,7 @@ class SloppyPeople(People):
             self._wrong(record, "no_final", seat=str(i + 1), kind=act.kind, honest=act.honest)
             raise LostError
         if want is not None:
-            got = observed(ruling)
-            for name, a, b in differences(want, got):
-                fact = {"k": want.k, "field": name, "expected": a, "observed": b, "kind": act.kind}
-                self._wrong(record, "ruling", **fact)
+            self._known.append((want, int(ruling.get("act", 0)), act.kind))
         yield from self._adopt(record, game, i, ruling)
 
     def _street_done(self, game: _Game, i: int, want: Expected) -> bool:

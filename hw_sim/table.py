@@ -117,10 +117,9 @@ class SimTable:
         return [c.uid for c in self.world.at(Spot("bet", str(place)))]
 
     def antennas(self, reader: str | None = None) -> dict[str, str]:
-        """Antenna number on the wire to place, as the table's configuration names it."""
+        """Antenna number, from 1 (a metraTec calls antenna n port n-1), to place: as a configuration names them."""
         share = self._places[reader or next(iter(self._places))]
-        first = 0 if self.options.reader == "metratec" and not self.options.quirks.ports_from_one else 1
-        return {str(n): f"bet:{place}" for n, place in enumerate(share, start=first)}
+        return {str(n): f"bet:{place}" for n, place in enumerate(share, start=1)}
 
     def write_chips(self, path: Path) -> None:
         """The chip registry as a technician would have it: ``uid,denomination``."""

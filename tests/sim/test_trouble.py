@@ -45,11 +45,11 @@ UID = "E0040150A05F02B7"
     [
         ("feig", 1, {"reader": ("1", "10")}),
         ("feig-tcp", 2, {"reader-a": ("1", "5"), "reader-b": ("1", "5")}),
-        ("metratec", 1, {"reader": ("0", "9")}),
+        ("metratec", 1, {"reader": ("1", "10")}),
         ("pepper", 2, {"reader-a": ("1", "5"), "reader-b": ("1", "5")}),
     ],
 )
-def test_seats_are_split_over_readers_and_named_as_on_the_wire(kind, readers, antennas):
+def test_seats_are_split_over_readers_and_named_from_one(kind, readers, antennas):
     table = SimTable(generate_hands(1, 1), TableOptions(reader=kind, readers=readers))
     assert list(table.readers) == list(antennas)
     places = []
