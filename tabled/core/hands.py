@@ -185,6 +185,7 @@ def abandon(draft: Draft) -> None:
     """A misdeal: nothing of the hand counts."""
     state = draft.state
     drop_question(draft)
+    draft.emit(HandEnded(hand_id=state.hand_id, pot_total=0, stacks={}, ended_ns=state.now_ns, abandoned=True))
     state.hand = None
     state.hand_id = ""
     state.phase = "idle"

@@ -103,12 +103,16 @@ class HandStarted(Outcome, frozen=True, tag="hand_started", kw_only=True):
 
 
 class HandEnded(Outcome, frozen=True, tag="hand_ended", kw_only=True):
-    """A hand is over; ``stacks`` are by seat before the pot is pushed to the winner."""
+    """A hand is over; ``stacks`` are by seat before the pot is pushed to the winner.
+
+    ``abandoned``: a misdeal, nothing of it counts, and then there are no stacks to tell.
+    """
 
     hand_id: str
     pot_total: int
     stacks: dict[str, int]
     ended_ns: int
+    abandoned: bool = False
 
 
 AnyOutcome = RulingIssued | QuestionAsked | QuestionClosed | AlertRaised | StreetClosed | HandStarted | HandEnded

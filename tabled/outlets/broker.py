@@ -110,14 +110,19 @@ def parse_url(url: str) -> BrokerUrl:
 
 
 def open_broker(
-    setting: str, *, ws_url: str = "", on_event: Callable[[BrokerEvent], None] = lambda _: None
+    setting: str,
+    *,
+    ws_url: str = "",
+    ports: tuple[int, int] = (0, 0),
+    on_event: Callable[[BrokerEvent], None] = lambda _: None,
 ) -> EmbeddedBroker | ExternalBroker:
     """The broker that ``[mqtt] broker`` names, not yet started.
 
-    ``ws_url`` is where displays find an external broker's WebSockets listener.
+    ``ws_url`` is where displays find an external broker's WebSockets listener; ``ports`` are those for MQTT and
+    WebSockets of the embedded one, 0 for a free one.
     """
     if setting == "embedded":
-        return EmbeddedBroker(on_event=on_event)
+        return EmbeddedBroker(ports=ports, on_event=on_event)
     return ExternalBroker(parse_url(setting), ws_url)
 
 
@@ -148,6 +153,7 @@ class EmbeddedBroker:
         self,
         force: Literal["mosquitto", "iotcore"] | None = None,
         on_event: Callable[[BrokerEvent], None] = lambda _: None,
+        ports: tuple[int, int] = (0, 0),
     ) -> None:
         found = shutil.which("mosquitto", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
         if force == "mosquitto" and found is None:
@@ -155,6 +161,7 @@ class EmbeddedBroker:
         self.kind: Kind = force or ("mosquitto" if found else "iotcore")
         self.host = HOST
         self.port = self.ws_port = 0
+        self._wanted = ports
         self.restarts = 0
         self._program = found or ""
         self._on_event = on_event
@@ -243,7 +250,8 @@ class EmbeddedBroker:
 
     def _spawn(self) -> None:
         if not self._ready.is_set():  # only the first life may choose: later ones must be found again
-            self.port, self.ws_port = _free_ports(2)
+            free = _free_ports(2)
+            self.port, self.ws_port = (want or other for want, other in zip(self._wanted, free, strict=True))
         assert self._dir is not None
         folder = Path(self._dir.name)
         if self.kind == "mosquitto":

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -16,11 +17,13 @@ from tabled.fusion.settings import FusionSettings
 from tabled.model.layout import Antenna, Layout, Place
 
 MAX_CONFIG_BYTES = 1 << 20
-MAX_CHIPS = 200_000
+MAX_CHIPS = 40_000
+"""The registry stands whole in one journal entry at each start; more chips than one table ever sees."""
 MAX_CHIP_FILE_BYTES = 32 << 20
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
-Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$")]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
+"""Names stand in MQTT topics."""
 
 
 class ConfigError(ValueError):
@@ -34,7 +37,7 @@ class TableSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     name: Name = "table-1"
     seats: Annotated[int, msgspec.Meta(ge=2, le=10)] = 9
     profile: str = "tda-2024"
-    language: str = "en"
+    language: Literal["en", "sv", "nl"] = "en"
 
 
 class ChipsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,10 +55,13 @@ class JournalSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class MqttSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[mqtt]``: ``"embedded"``, or the address of a broker, ``mqtt://host:1883`` or ``mqtts://host:8883``.
 
-    ``websocket`` is the address at which the display's browser reaches that broker.
+    ``websocket`` is the address at which the display's browser reaches that broker.  ``port`` and ``ws_port`` fix
+    those of the embedded one, so that others find it; 0 takes free ones.
     """
 
     broker: str = "embedded"
+    port: Port = 0
+    ws_port: Port = 0
     websocket: str = ""
     username: str = ""
     password_file: str = ""
@@ -108,10 +114,19 @@ def load(path: Path) -> Config:
         raise ConfigError(f"{path}: is not valid TOML: {problem}") from problem
     config = convert(tree, str(path))
     base = path.resolve().parent
+
+    def beside(name: str) -> str:
+        return str(base / name) if name else ""
+
+    profile = config.table.profile
     return msgspec.structs.replace(
         config,
-        chips=ChipsSection(file=str(base / config.chips.file)),
-        journal=JournalSection(file=str(base / config.journal.file)),
+        table=msgspec.structs.replace(config.table, profile=beside(profile) if profile.endswith(".toml") else profile),
+        chips=ChipsSection(file=beside(config.chips.file)),
+        journal=JournalSection(file=beside(config.journal.file)),
+        mqtt=msgspec.structs.replace(
+            config.mqtt, password_file=beside(config.mqtt.password_file), ca_file=beside(config.mqtt.ca_file)
+        ),
     )
 
 
@@ -121,6 +136,14 @@ def convert(tree: dict[str, Any], source: str) -> Config:
         config = msgspec.convert(tree, Config)
     except (msgspec.ValidationError, ValueError) as problem:
         raise ConfigError(f"{source}: {explain(problem)}") from problem
+    for text in (config.chips.file, config.journal.file, *(d.port for d in config.device)):
+        if "\0" in text:
+            raise ConfigError(f"{source}: {text!r} holds a NUL character; write a plain file name or port")
+    if config.mqtt.broker != "embedded" and config.display.enabled and not config.mqtt.websocket:
+        raise ConfigError(
+            f"{source}: the display needs the broker's WebSockets address: set [mqtt] websocket, for instance "
+            '"ws://127.0.0.1:9001", or [display] enabled = false'
+        )
     if not config.device:
         raise ConfigError(f"{source}: no [[device]] is given; a table needs at least one reader and one panel")
     ids = [d.id for d in config.device]
@@ -153,7 +176,7 @@ def layout_of(config: Config, source: str = "table.toml") -> Layout:
     for device in config.device:
         for number, text in device.antennas.items():
             where = f"{source}: device {device.id}, antenna {number}"
-            if not number.isdigit() or not 0 < int(number) <= 64:
+            if not (number.isascii() and number.isdigit() and len(number) <= 2 and 0 < int(number) <= 64):
                 raise ConfigError(f"{where}: antennas are numbered from 1 to 64")
             kind, _, seat = text.partition(":")
             if kind not in ("bet", "stack", "tray", "pot") or (kind in ("bet", "stack")) != bool(seat):
@@ -171,6 +194,18 @@ def layout_of(config: Config, source: str = "table.toml") -> Layout:
     return Layout(seats, tuple(sorted(antennas, key=lambda a: (a.device, a.antenna))))
 
 
+def _rows(rows: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows with their numbers; a row that is no CSV is named."""
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as problem:
+            raise ConfigError(f"{path}: row {rows.line_num}: {problem}; correct that row") from problem
+        yield rows.line_num, row
+
+
 def load_chips(path: Path) -> dict[str, int]:
     """The chip registry: UID to denomination.  Refuses a damaged file with the row number and the reason."""
     try:
@@ -182,18 +217,17 @@ def load_chips(path: Path) -> dict[str, int]:
     except UnicodeDecodeError as problem:
         raise ConfigError(f"{path}: is not UTF-8 text; export the registry as CSV again") from problem
     rows = csv.reader(text.splitlines())
-    header = next(rows, None)
+    header = next((row for _, row in _rows(rows, path)), None)
     if header is None or [h.strip().lower() for h in header[:2]] != ["uid", "denomination"]:
         raise ConfigError(f"{path}: row 1 must be the header uid,denomination")
     chips: dict[str, int] = {}
-    for row in rows:
-        number = rows.line_num
+    for number, row in _rows(rows, path):
         if not row:
             continue
         uid, value = row[0].strip().upper(), row[1].strip() if len(row) > 1 else ""
         if len(uid) != 16 or any(c not in "0123456789ABCDEF" for c in uid):
             raise ConfigError(f"{path}: row {number}: {row[0]!r} is no UID of 16 hexadecimal digits")
-        if not value.isascii() or not value.isdigit() or not 0 < int(value) < 10**12:
+        if not (value.isascii() and value.isdigit() and len(value) <= 12 and int(value) > 0):
             raise ConfigError(f"{path}: row {number}: {value!r} is no denomination; write a whole number above 0")
         if uid in chips:
             raise ConfigError(f"{path}: row {number}: UID {uid} stands in the file twice; keep one of the two rows")

@@ -1,7 +1,8 @@
-"""What the terminal says: one line a ruling, faults in words, nothing else."""
+"""What the terminal says: one line a ruling, faults in words, nothing else.  It never stops the table."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 
 from tabled.model.outcome import (
@@ -16,14 +17,13 @@ from tabled.model.outcome import (
 )
 from tabled.model.ruling import Reason, Ruling
 
-STREET_NAMES = ("preflop", "flop", "turn", "river")
-
 Say = Callable[[Reason, str], str]
 Announce = Callable[[Ruling], Mapping[str, str]]
+Params = dict[str, int | str]
 
 
 class Console:
-    """Turns outcomes into lines.  ``provisional`` also prints rulings that may still change."""
+    """Turns outcomes into lines in one language.  A closed terminal or a full disk behind it is not the table's end."""
 
     def __init__(self, out: Callable[[str], None], say: Say, announce: Announce, language: str) -> None:
         self._out = out
@@ -35,44 +35,56 @@ class Console:
         """Print one outcome, if it is one that people follow a game by."""
         line = self.line(position, outcome)
         if line:
-            self._out(line)
+            with contextlib.suppress(OSError, ValueError):
+                self._out(line)
 
     def line(self, position: int, outcome: AnyOutcome) -> str:
         """The line for one outcome, empty for those that are not shown."""
-        if isinstance(outcome, RulingIssued):
-            return self._ruling(position, outcome) if outcome.status == "final" else ""
-        if isinstance(outcome, QuestionAsked):
-            keys = " / ".join(f"[{c.key[-1].upper()}] {self._say(c.reason, self._language)}" for c in outcome.choices)
-            return f"  #{position} ? seat {outcome.seat}: {self._say(outcome.reason, self._language)} {keys}"
-        if isinstance(outcome, QuestionClosed):
-            return f"  #{position}   question {outcome.question} settled by {outcome.by}: {outcome.answer or 'idle'}"
-        if isinstance(outcome, AlertRaised):
-            text = self._say(outcome.reason, self._language)
-            mark = "over:" if outcome.cleared else {"info": "note:", "warning": "WARNING:", "fault": "FAULT:"}
-            label = mark if isinstance(mark, str) else mark[outcome.severity]
-            return f"  #{position} {label} {text}"
-        if isinstance(outcome, HandStarted):
-            return f"hand {outcome.hand_id}"
-        if isinstance(outcome, StreetClosed):
-            pots = " + ".join(str(p.amount) for p in outcome.pots) or "0"
-            return f"  {_street(outcome.street)} over, pot {pots}"
-        if isinstance(outcome, HandEnded):
-            return f"hand {outcome.hand_id} is over, pot {outcome.pot_total}"
+        match outcome:
+            case RulingIssued():
+                return self._ruling(position, outcome) if outcome.status == "final" else ""
+            case QuestionAsked():
+                keys = " / ".join(f"[{c.key[-1].upper()}] {self._words(c.reason)}" for c in outcome.choices)
+                return f"  #{position} ? {self._words(outcome.reason)} {keys}"
+            case QuestionClosed():
+                answer = "-" if outcome.answer is None else outcome.answer[-1].upper()
+                params: Params = {"question": outcome.question, "by": outcome.by, "answer": answer}
+                return f"  #{position} {self._line('settled', params)}"
+            case AlertRaised():
+                mark = "cleared" if outcome.cleared else outcome.severity
+                return f"  #{position} {self._line(mark, {'text': self._words(outcome.reason)})}"
+            case HandStarted():
+                return self._line("hand", {"hand": outcome.hand_id})
+            case StreetClosed():
+                pots = " + ".join(str(p.amount) for p in outcome.pots) or "0"
+                return f"  {self._line('street', {'street': outcome.street + 1, 'pot': pots})}"
+            case HandEnded():
+                kind = "abandoned" if outcome.abandoned else "hand_over"
+                return self._line(kind, {"hand": outcome.hand_id, "pot": outcome.pot_total})
         return ""
 
     def _ruling(self, position: int, issued: RulingIssued) -> str:
         ruling = issued.ruling
-        text = self._announce(ruling)[self._language]
+        try:
+            text = self._announce(ruling)[self._language]
+        except Exception:  # a hole in the catalogue must not hold back a ruling
+            text = f"{ruling.action} {'' if ruling.to is None else ruling.to}"
         cite = f" [{', '.join(ruling.cite)}]" if ruling.cite else ""
-        after = ""
+        line = f"  #{position} {self._line('ruling', {'seat': ruling.seat, 'text': text})}{cite}"
+        if issued.corrects is not None:
+            line += f"  ({self._line('corrects', {'position': issued.corrects})})"
         if ruling.floor:
-            after = "  ** floor **"
-        elif ruling.next_seat is not None and not ruling.round_over:
-            after = f"  → seat {ruling.next_seat}"
-            if ruling.call_to:
-                after += f", call {ruling.call_to}"
-        return f"  #{position} seat {ruling.seat}: {text}{cite}{after}"
+            return f"{line}  ** floor **"
+        if ruling.next_seat is None or ruling.round_over:
+            return line
+        kind = "next_call" if ruling.call_to else "next"
+        return f"{line}  → {self._line(kind, {'seat': ruling.next_seat, 'to': ruling.call_to or 0})}"
 
+    def _line(self, kind: str, params: Params) -> str:
+        return self._words(Reason(f"line_{kind}", params))
 
-def _street(number: int) -> str:
-    return STREET_NAMES[number] if number < len(STREET_NAMES) else f"street {number + 1}"
+    def _words(self, reason: Reason) -> str:
+        try:
+            return self._say(reason, self._language)
+        except Exception:  # as above: the bare code is better than silence
+            return " ".join([reason.code, *(f"{k}={v}" for k, v in sorted(reason.params.items()))])

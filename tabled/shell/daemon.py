@@ -36,12 +36,13 @@ from tabled.shell.console import Console
 from tabled.shell.engine import Committed, Engine
 from tabled.shell.intake import Intake
 from tabled.shell.profiles import load as load_profile
-from tabled.shell.rendering import WORDING, renderer
+from tabled.shell.rendering import WORDING, origin_of, renderer
 from tabled.shell.store import JournalStore
 
 HEALTH_PERIOD_S = 1.0
 STATE_PERIOD_NS = 1_000_000_000
 RETRY_S = 0.5
+STOP_S = 5.0
 MAX_ORDERS = 32
 
 
@@ -61,6 +62,7 @@ class Daemon:
         self._trouble: dict[str, Reason] = {}
         self._shown: TableView | None = None
         self._shown_ns = 0
+        self._stopping = False
         self._faulted: BaseException | None = None
         self.display_url = ""
         self.on_committed: Callable[[Committed], None] = lambda _: None
@@ -79,6 +81,7 @@ class Daemon:
         self._journal = Journal.open(config.journal.file)
         self._closers.callback(self._journal.close)
         self._origin = Origin(config.table.site, config.table.name, self._journal.epoch)
+        _check_owner(self._journal, self._origin, config.journal.file)
         self._engine = Engine(self._journal, renderer(self._origin))
         entries = self._engine.recover()
         if entries:
@@ -90,7 +93,12 @@ class Daemon:
     async def _open_outlets(self) -> None:
         config = self._config
         loop = asyncio.get_running_loop()
-        self._broker = open_broker(config.mqtt.broker, ws_url=config.mqtt.websocket, on_event=self._on_broker)
+        self._broker = open_broker(
+            config.mqtt.broker,
+            ws_url=config.mqtt.websocket,
+            ports=(config.mqtt.port, config.mqtt.ws_port),
+            on_event=self._on_broker,
+        )
         await loop.run_in_executor(None, self._broker.start)
         self._closers.callback(self._broker.stop)
         mqtt = MqttConfig(
@@ -110,7 +118,12 @@ class Daemon:
             await self._open_display()
 
     async def _open_display(self) -> None:
-        self._display = Display(self._origin, self._broker.ws_url, port=self._config.display.port)
+        self._display = Display(
+            self._origin,
+            self._broker.ws_url,
+            port=self._config.display.port,
+            language=self._config.table.language,
+        )
         await self._display.start()
         self.display_url = self._display.url
 
@@ -137,6 +150,10 @@ class Daemon:
             for task in done:
                 task.result()
         finally:
+            # The pump is let out, not cancelled: a commit on its way must have its acknowledgements.
+            self._stopping = True
+            self._wake.set()
+            await asyncio.wait(tasks[:1], timeout=STOP_S)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -144,15 +161,18 @@ class Daemon:
 
     async def close(self) -> None:
         """Write what waits, say good-bye, give everything back.  Safe after a failed `open`."""
-        if hasattr(self, "_engine") and len(self._intake):
+        if hasattr(self, "_outlet"):
             with contextlib.suppress(JournalUnwritable):
-                while len(self._intake):
-                    await self._commit(self._intake.take())
+                await self._write_the_rest()
         if hasattr(self, "_display"):
             await self._display.stop()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._closers.close)
         self._writer.shutdown()
+
+    async def _write_the_rest(self) -> None:
+        while len(self._intake):
+            await self._commit(self._intake.take())
 
     # -- inputs ----------------------------------------------------------------------------------
 
@@ -199,7 +219,7 @@ class Daemon:
 
     async def _pump(self) -> None:
         """Inputs and timers into the journal, as fast as the disk takes them."""
-        while True:
+        while not self._stopping:
             wake_ns = next_wake_ns(self._engine.state)
             now_ns = monotonic_ns()
             ticked = wake_ns is not None and now_ns >= wake_ns
@@ -211,6 +231,7 @@ class Daemon:
             batch = self._intake.take()
             if ticked:
                 batch.append(Ticked(at_ns=monotonic_ns()))
+                self._bridge.refresh()  # a motion is over: one look more at each antenna makes it final
             if batch:
                 await self._commit_patiently(batch)
 
@@ -223,6 +244,9 @@ class Daemon:
                 if "journal" not in self._trouble:
                     self._out(f"  FAULT: {problem}")
                 why: dict[str, int | str] = {"why": problem.reason, "advice": problem.advice}
+                if self._stopping:
+                    self._intake.put_back(batch)
+                    return
                 self._trouble["journal"] = Reason("journal_unwritable", why)
                 await asyncio.sleep(RETRY_S)
             else:
@@ -320,6 +344,19 @@ def _address(broker: EmbeddedBroker | ExternalBroker) -> BrokerUrl:
     if isinstance(broker, ExternalBroker):
         return broker.url
     return parse_url(f"mqtt://{broker.host}:{broker.port}")
+
+
+def _check_owner(journal: Journal, origin: Origin, name: str) -> None:
+    """A journal belongs to one table; its messages carry that table's name."""
+    first = next(journal.read(), None)
+    if first is None:
+        return
+    owner = origin_of(first, journal.epoch)
+    if owner != origin:
+        raise ConfigError(
+            f"{name} is the journal of {owner.site}/{owner.table}, this is {origin.site}/{origin.table}; "
+            "give [journal] file another name"
+        )
 
 
 def _at_start(problem: PortProblem) -> str:

@@ -45,13 +45,14 @@ class Intake:
         self._waiting.extendleft(reversed(batch))
 
     def _thin(self) -> None:
-        """Drop every second inventory, oldest first; everything else stays."""
+        """Drop every second inventory of each antenna, oldest first; everything else stays."""
         kept: deque[AnyInput] = deque()
-        drop = False
+        drop: dict[tuple[str, int], bool] = {}
         for entry in self._waiting:
             if isinstance(entry, Seen) and isinstance(entry.observation, Present | CleanEmpty | Corrupt):
-                drop = not drop
-                if drop:
+                antenna = (entry.observation.device, entry.observation.antenna)
+                drop[antenna] = not drop.get(antenna, False)
+                if drop[antenna]:
                     self.dropped += 1
                     continue
             kept.append(entry)

@@ -30,6 +30,8 @@ def replay(journal: Path, verify: bool, language: str) -> None:
         click.echo(f"  recorded: {_shown(problem.recorded)}", err=True)
         click.echo(f"  replayed: {_shown(problem.replayed)}", err=True)
         raise SystemExit(1) from problem
+    if not entries:
+        raise click.ClickException(f"{journal}: holds no entry, there is nothing to replay")
     click.echo(f"{journal}: {entries} entries replayed, {published} published outcomes the same byte for byte")
 
 

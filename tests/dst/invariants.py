@@ -136,11 +136,10 @@ def one_question_at_a_time(kind: str, position: int, asked: int | None, data: Js
 
 
 @invariant
-def chips_conserved(state: TableState, registry: Mapping[str, int], *, twice_ok: bool = False) -> str | None:
+def chips_conserved(state: TableState, registry: Mapping[str, int]) -> str | None:
     """Every chip in the accounts is in the registry with its value, and in one place only.
 
-    A chip of an act that was read once may be a neighbour's: only what is certain counts there.  ``twice_ok``: antennas
-    read their neighbours' chips, which the accounts do not yet bear (``test_finds.py``).
+    A chip of an act that was read once may be a neighbour's: only what is certain counts there.
     """
     places: dict[str, list[str]] = {}
     for seat, line in state.lines.items():
@@ -155,7 +154,7 @@ def chips_conserved(state: TableState, registry: Mapping[str, int], *, twice_ok:
                 return f"chip {arrival.uid} is booked as {arrival.value}, the registry says {registry.get(arrival.uid)}"
             if arrival.certain and not arrival.taken_back:
                 places.setdefault(arrival.uid, []).append(f"in the act of seat {seat}")
-    twice = sorted(uid for uid, where in places.items() if len(where) > 1 and not twice_ok)
+    twice = sorted(uid for uid, where in places.items() if len(where) > 1)
     return f"chip {twice[0]} ({registry[twice[0]]}) is {' and '.join(places[twice[0]])}" if twice else None
 
 
@@ -297,9 +296,9 @@ def devices_are_up(lines: Mapping[str, str]) -> str | None:
 def somebody_is_asked(complaint: str, state: TableState, *, exact: bool) -> str | None:
     """Where people wait in vain although everything works, the screen says what is expected of them.
 
-    A question, an open alert, the floor, or bets that are to be swept.  After reads or times were lost (not ``exact``) a hand may have gone
-    another way than the people's, and then it is enough that the screen names a seat to act, or waits for posts
-    (known to wait without an alert, see ``test_finds.py``).
+    A question, an open alert, the floor, or bets that are to be swept.  After reads or times were lost (not
+    ``exact``) a hand may have gone another way than the people's, and then it is enough that the screen names a seat
+    to act, or waits for posts.
     """
     if state.question is not None or state.floor_waiting is not None or state.faults:
         return None

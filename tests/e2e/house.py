@@ -108,7 +108,7 @@ class House:
         self.write_config(fusion=fusion or {})
 
     def write_config(
-        self, *, broker: str = "embedded", websocket: str = "", fusion: dict[str, int] | None = None
+        self, *, broker: str = "embedded", websocket: str = "ws://127.0.0.1:9", fusion: dict[str, int] | None = None
     ) -> None:
         """``table.toml`` for the simulated hardware."""
         seats = len(self.facts["seats"])

@@ -139,6 +139,7 @@ file = "{chips}"
 file = "{tmp_path / "t.journal"}"
 [mqtt]
 broker = "mqtt://127.0.0.1:{free_port()}"
+websocket = "ws://127.0.0.1:9001"
 [[device]]
 id = "reader"
 driver = "feig"

@@ -21,6 +21,7 @@ file = "chips.csv"
 file = "t7.journal"
 [mqtt]
 broker = "mqtt://127.0.0.1:1883"
+websocket = "ws://127.0.0.1:9001"
 [fusion]
 motion_close_ms = 700
 [[device]]
@@ -65,6 +66,11 @@ def test_a_good_file_loads_and_its_paths_are_relative_to_it(tmp_path: Path) -> N
         (("motion_close_ms = 700", "one_motion_ms = 9000"), ["must not be larger than two_motions_ms"]),
         (("[fusion]", "[fusion"), ["not valid TOML"]),
         (('name = "t7"', 'name = "t 7#"'), ["in table.name"]),
+        (('name = "t7"', 'name = "t.7"'), ["in table.name"]),
+        (('name = "t7"', 'name = "t7"\nlanguage = "xx"'), ["in table.language"]),
+        (('websocket = "ws://127.0.0.1:9001"\n', ""), ["needs the broker's WebSockets address", "[mqtt] websocket"]),
+        (('2 = "bet:2"', '"²" = "bet:2"'), ["antennas are numbered from 1 to 64"]),
+        (('port = "/dev/ttyUSB0"', 'port = "/dev/tty\\u0000"'), ["NUL character"]),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_key(tmp_path: Path, change: tuple[str, str], wanted: list[str]) -> None:
@@ -111,6 +117,8 @@ def test_chips_load(tmp_path: Path) -> None:
         (CHIPS + "E004015000000003,-5\n", "row 4"),
         (CHIPS + "E004015000000003\n", "row 4"),
         (CHIPS + "E004015000000003,2.5\n", "row 4"),
+        (CHIPS + "E004015000000003," + "9" * 5000 + "\n", "row 4"),
+        (CHIPS + "E004015000000003," + "x" * 140_000 + "\n", "row 4"),
         ("uid,denomination\n", "holds no chip"),
     ],
 )
