@@ -3,7 +3,8 @@
 Stacks, antes and blinds come from a `Hand`; from the first decision on, players look at the simulator's own ledger,
 choose what to do and how (`hw_sim.styles`), and the dealer enforces what the product rules.  Honest acts have an
 expected ruling; of all others only the truth is written down ("act" lines of the truth log, ``acts`` of a hand's
-record), since the law of the room decides them, and the ledger goes on with what was ruled.
+record, there with what was ``ruled``), since the law of the room decides them, and the ledger goes on with the ruling.
+A ruling that leaves it to people (the floor, call or fold) ends the hand: the floor abandons it.
 """
 
 from __future__ import annotations
@@ -405,6 +406,14 @@ class SloppyPeople(People):
         book, said = game.book, observed(ruling)
         verb, to = str(said["verb"]), said["to"]
         chips = verb not in ("fold", "check")
+        for truth in reversed(record.acts):
+            if truth["seat"] == i + 1:
+                truth["ruled"] = {k: said[k] for k in ("verb", "action", "to", "owed", "back", "cite")}
+                break
+        if chips and to is None:
+            # "The floor decides", "call or fold": here the floor ends the hand.
+            self.world.note(self._now(), "left_to_floor", seat=i + 1, action=said["action"])
+            raise LostError
         if chips and not (isinstance(to, int) and book.bet[i] <= to <= book.bet[i] + book.stack[i]):
             self._wrong(record, "impossible_ruling", seat=str(i + 1), verb=verb, to=to)
             raise LostError

@@ -201,6 +201,14 @@ def test_an_impossible_ruling_is_named():
     assert any(d["what"] == "impossible_ruling" for r in sim.people.records for d in r.discrepancies)
 
 
+def test_what_is_left_to_the_floor_ends_the_hand_without_blame():
+    sim, _, truth = play(6, 2, lambda act, book: {"verb": "floor", "action": "floor", "to": None}, sloppiness=1.0)
+    ended = [r for r in sim.people.records if r.abandoned]
+    assert ended
+    assert all(r.discrepancies == [] and r.acts[-1]["ruled"]["action"] == "floor" for r in ended)
+    assert any(t["what"] == "left_to_floor" for t in truth)
+
+
 def test_sloppy_play_follows_from_its_seed():
     assert play(8, 2, as_meant)[2] == play(8, 2, as_meant)[2]
 
