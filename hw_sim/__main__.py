@@ -25,6 +25,7 @@ from hw_sim.live import LiveOptions, run
 from hw_sim.mishaps import MishapPlan
 from hw_sim.people import Pace
 from hw_sim.sloppy import Manners
+from hw_sim.styles import STYLES
 from hw_sim.table import TableOptions
 
 
@@ -49,6 +50,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     _add_trouble(p)
     p.add_argument("--people", choices=("honest", "sloppy"), default="honest", help="sloppy: own hands, played live")
     p.add_argument("--sloppiness", type=float, default=0.5, help="share of acts carried out sloppily where they can be")
+    p.add_argument("--acts", nargs="+", choices=sorted(STYLES), default=[], metavar="STYLE", help="do these first")
     p.add_argument("--ruling-timeout", type=float, default=10.0, metavar="S", help="wait for a final ruling")
     p.add_argument("--site", default="demo")
     p.add_argument("--table", default="t1")
@@ -57,6 +59,8 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         p.error("--speed, --ruling-timeout and --hands must be above 0")
     if min(args.unplug_every, args.reboot_every, args.panel_reset_every, args.quiet_hold) < 0:
         p.error("--unplug-every, --reboot-every, --panel-reset-every and --quiet-hold are not below 0")
+    if args.acts and args.people != "sloppy":
+        p.error("--acts goes with --people sloppy")
     if not 0 <= args.sloppiness <= 1:
         p.error("--sloppiness is a share between 0 and 1")
     return args
@@ -151,7 +155,7 @@ def live_options(args: argparse.Namespace, seats: int) -> LiveOptions:
             reboot_every_s=args.reboot_every,
             panel_reset_every_s=args.panel_reset_every,
         ),
-        manners=Manners(sloppiness=args.sloppiness) if args.people == "sloppy" else None,
+        manners=Manners(sloppiness=args.sloppiness, script=tuple(args.acts)) if args.people == "sloppy" else None,
         hardware=TableOptions(
             seed=args.seed,
             seats=seats,

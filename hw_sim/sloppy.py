@@ -39,7 +39,8 @@ class Manners(msgspec.Struct, frozen=True, kw_only=True):
 
     ``hasty``: a dealer, drawn for each hand, who presses within 50 to 300 ms and sweeps without waiting for the
     screen.  ``together``: the next player moves at the same time.  ``out_of_turn``: a later player moves first.
-    ``bystander``: somebody who is not asked drops a chip.
+    ``bystander``: somebody who is not asked drops a chip.  ``script``: styles to be used first, in this order, each
+    at the first decision that it fits.
     """
 
     sloppiness: float = 0.5
@@ -47,6 +48,7 @@ class Manners(msgspec.Struct, frozen=True, kw_only=True):
     together: float = 0.08
     out_of_turn: float = 0.08
     bystander: float = 0.05
+    script: tuple[str, ...] = ()
 
 
 SLOPPY = Manners()
@@ -95,6 +97,7 @@ class SloppyPeople(People):
         """Seat that is to act as the ledger sees it; 0 when the hand's betting is over."""
         self.book: Ledger | None = None
         """The ledger of the hand that is being played."""
+        self._script = list(manners.script)
         self._known: list[tuple[Expected, int, str]] = []
         self._hasty = False
         self._swept = False
@@ -264,7 +267,8 @@ class SloppyPeople(People):
             what, key = ("tap", "check") if choice == "check" else ("cards-forward", "fold")
             scene.hands.gesture(timeline, 0.0, what, key, reaction=scene.reaction())
             return timeline, self._expected(game, i, faces, verb=choice, to=book.bet[i])
-        style = choose(scene, choice, 0.0 if honest else self.manners.sloppiness)
+        scripted = bool(self._script) and not honest and STYLES[self._script[0]].applies(scene, choice)
+        style = self._script.pop(0) if scripted else choose(scene, choice, 0.0 if honest else self.manners.sloppiness)
         act.kind, act.honest = style, STYLES[style].honest
         act.intent, act.intent_to = choice.verb, choice.to
         STYLES[style].build(scene, timeline, choice)

@@ -209,6 +209,15 @@ def test_what_is_left_to_the_floor_ends_the_hand_without_blame():
     assert any(t["what"] == "left_to_floor" for t in truth)
 
 
+def test_scripted_styles_come_first_and_in_their_order():
+    wanted = ("string", "held_push", "plain", "splash", "take_back", "under_raise")
+    _, _, truth = play(12, 8, as_meant, sloppiness=0.0, together=0.0, out_of_turn=0.0, bystander=0.0, script=wanted)
+    kinds = [t["kind"] for t in truth if t["what"] == "act"]
+    sloppy = [k for k in kinds if not (k in STYLES and STYLES[k].honest) and k != "gesture"]
+    assert sloppy == [k for k in wanted if k != "plain"]
+    assert "plain" in kinds[kinds.index("held_push") : kinds.index("splash")]
+
+
 def test_sloppy_play_follows_from_its_seed():
     assert play(8, 2, as_meant)[2] == play(8, 2, as_meant)[2]
 
