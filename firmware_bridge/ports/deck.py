@@ -168,6 +168,7 @@ def _shut_late(job: Future[tuple[Any, str]]) -> None:
 
 def _find(settings: DeckPort) -> tuple[Any, str]:
     """The deck that is meant, open, and its name.  Raises LookupError with what was found instead."""
+    import PIL  # noqa: F401, PLC0415 - an optional package: told when the deck is opened, not when it is drawn on
     from StreamDeck.DeviceManager import DeviceManager  # noqa: PLC0415 - an optional package
 
     found = []
@@ -210,7 +211,8 @@ async def open_deck(device: str, settings: DeckPort, on_data: OnData, on_gone: O
             f"'{device}': the Stream Deck cannot be opened. Install libhidapi-libusb0, close other programs that use "
             "it, and let this user open it (udev rule: 'bridge doctor' prints it)."
         )
-        raise PortProblem(device, str(settings), str(error) or type(error).__name__, advice) from error
+        reason = str(error.args[0] if error.args else "") or type(error).__name__
+        raise PortProblem(device, str(settings), reason, advice) from error
     finally:
         if not worker_done:
             job.add_done_callback(_shut_late)
