@@ -48,7 +48,8 @@ def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
     quiet = attempt.last_ns() + fusion.motion_close_ms * MS
     touch = attempt.first_touch()
     if touch is None:
-        return quiet
+        # A word alone: the chips that go with it are on their way.
+        return quiet + fusion.reaction_max_ms * MS
     return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
 
 
