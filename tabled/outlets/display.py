@@ -23,11 +23,7 @@ _FILES = {
     "/": "index.html",
     "/style.css": "style.css",
     "/icon.svg": "icon.svg",
-    "/app.js": "app.js",
-    "/link.js": "link.js",
-    "/model.js": "model.js",
-    "/view.js": "view.js",
-    "/words.js": "words.js",
+    **{f"/{name}.js": f"{name}.js" for name in ("app", "card", "dom", "link", "model", "now", "ring", "view", "words")},
     "/mqtt.min.js": "vendor/mqtt.min.js",
 }
 
@@ -37,10 +33,20 @@ class DisplayError(Exception):
 
 
 class Display:
-    """The page's web server.  ``port`` 0 takes a free one; after `start`, `url` is the address to open."""
+    """The page's web server.  ``port`` 0 takes a free one; after `start`, `url` is the address to open.
 
-    def __init__(self, origin: Origin, ws_url: str, *, port: int = 0) -> None:
-        self._origin, self._ws_url, self._want = origin, ws_url, port
+    ``ws_url`` is where a browser reaches the broker (``ws://`` or ``wss://``); where it is empty the page says so.
+    ``language`` is the page's own until somebody clicks another one (kept by that browser).
+    Raises `DisplayError` for a language that the page does not speak and an address that no browser can open.
+    """
+
+    def __init__(self, origin: Origin, ws_url: str, *, port: int = 0, language: str = "en") -> None:
+        if language not in LANGUAGES:
+            raise DisplayError(
+                f"The display page does not speak {language!r}: set [table] language to one of {', '.join(LANGUAGES)}."
+            )
+        self._origin, self._ws_url, self._want, self._language = origin, ws_url, port, language
+        self._connect = _connect_source(ws_url)
         self._runner: web.AppRunner | None = None
         self.port = 0
         self._content = {path: (_type_of(name), (_WEB / name).read_bytes()) for path, name in _FILES.items()}
@@ -89,11 +95,10 @@ class Display:
         return response
 
     def _headers(self) -> dict[str, str]:
-        ws = urlsplit(self._ws_url)
         return {
             "Content-Security-Policy": (
                 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-                f"connect-src 'self' {ws.scheme}://{ws.netloc}; "
+                f"connect-src {self._connect}; "
                 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
             ),
             "X-Content-Type-Options": "nosniff",
@@ -109,7 +114,7 @@ class Display:
         return web.Response(body=body, headers={"Content-Type": kind})
 
     async def _boot(self, request: web.Request) -> web.Response:  # noqa: ARG002  aiohttp's signature
-        """``{ws_url, prefix, site, table, epoch, languages}``."""
+        """``{ws_url, prefix, site, table, epoch, languages, language}``."""
         boot = {
             "ws_url": self._ws_url,
             "prefix": self._origin.prefix,
@@ -117,8 +122,26 @@ class Display:
             "table": self._origin.table,
             "epoch": self._origin.epoch,
             "languages": LANGUAGES,
+            "language": self._language,
         }
         return web.Response(body=msgspec.json.encode(boot), headers={"Content-Type": "application/json"})
+
+
+def _connect_source(ws_url: str) -> str:
+    """The policy's ``connect-src``: this server, and the broker if a browser can reach it."""
+    if not ws_url:
+        return "'self'"
+    try:
+        ws = urlsplit(ws_url)
+        good = ws.scheme in ("ws", "wss") and ws.hostname and (ws.port is None or ws.port > 0) and "@" not in ws.netloc
+    except ValueError:
+        good = False
+    if not good or any(c in ws_url for c in " ;,'\"\r\n"):
+        raise DisplayError(
+            f"The display page cannot reach the broker at {ws_url!r}: set [mqtt] websocket to an address such as "
+            "ws://broker.example:9001."
+        )
+    return f"'self' {ws.scheme}://{ws.netloc}"
 
 
 def _type_of(name: str) -> str:

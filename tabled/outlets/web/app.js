@@ -8,9 +8,11 @@ import { WORDS } from "/words.js";
 const model = newModel();
 let boot = null;
 let link = null;
-let lang = startLanguage();
+let picked = chosen();
+let lang = picked ?? here() ?? "en";
 
-function startLanguage() {
+/** What this browser was told to speak: by the address, or by a click some time ago. */
+function chosen() {
   let kept = null;
   try {
     kept = localStorage.getItem("tabled-language");
@@ -18,11 +20,17 @@ function startLanguage() {
     // a kiosk may forbid storage
   }
   const asked = new URLSearchParams(location.search).get("lang");
-  return [asked, kept, navigator.language.slice(0, 2)].find((code) => code in WORDS) ?? "en";
+  return [asked, kept].find((code) => code in WORDS) ?? null;
+}
+
+/** The browser's own language; only until the table's is known. */
+function here() {
+  const code = navigator.language.slice(0, 2);
+  return code in WORDS ? code : null;
 }
 
 function choose(code) {
-  lang = code;
+  picked = lang = code;
   try {
     localStorage.setItem("tabled-language", code);
   } catch {
@@ -34,7 +42,7 @@ function choose(code) {
 
 function answer(question, key) {
   const request = identifier();
-  const sent = link.command("answer", { request, who: "dealer", question, key });
+  const sent = link !== null && link.command("answer", { request, who: "dealer", question, key });
   model.answer = { request, question, key, at: performance.now(), status: sent ? "sent" : "silent", why: "" };
   refresh();
 }
@@ -66,6 +74,13 @@ async function start() {
       await new Promise((done) => setTimeout(done, 1000));
     }
   }
+  if (picked === null && boot.language in WORDS) lang = boot.language;
+  drawLanguages(lang, choose);
+  setInterval(refresh, 100);
+  if (!boot.ws_url) {
+    model.noAddress = true;
+    return;
+  }
   link = openLink(boot, {
     up() {
       Object.assign(model, { linked: true, everLinked: true, refused: false, startedAt: performance.now(), beatAt: null });
@@ -84,7 +99,6 @@ async function start() {
       soon();
     },
   });
-  setInterval(refresh, 100);
 }
 
 start();

@@ -4,6 +4,7 @@ export const STALE_MS = 1700; // the daemon beats once a second; with the 100 ms
 const MISSED_AFTER_MS = 1500; // state overtakes rulings on their way; only what stays away is missed
 const MAX_SEEN = 512;
 const MAX_MISSED = 8;
+const NOTE_MS = 30_000; // nothing clears a note; after this it has been read
 
 export function newModel() {
   return {
@@ -11,6 +12,7 @@ export function newModel() {
     linked: false,
     everLinked: false,
     refused: false,
+    noAddress: false, // the broker cannot be reached from a browser
     beatAt: null, // last live heartbeat
     startedAt: null, // since when we wait for the first one
     health: null,
@@ -18,8 +20,10 @@ export function newModel() {
     stateAt: null,
     ruling: null, // {position, data, at} newest by position
     question: null,
-    alerts: new Map(), // subject -> {position, data}
+    alerts: new Map(), // subject -> {position, data, at}
+    bars: [], // what is wrong, each once: {key, code, severity, texts, since}
     seen: new Set(), // positions of rulings that arrived
+    baseline: null, // the first position that this page has shown; what came before it was never missed
     missed: [],
     answer: null, // {request, question, key, at, status: sent|refused|silent, why}
   };
@@ -41,6 +45,7 @@ export function take(m, leaf, event, { retained, now, wall }) {
   useEpoch(m, epochOf(event));
   if (leaf === "state") {
     if (m.state && m.state.position > event.data.position) return;
+    m.baseline ??= event.data.position;
     m.state = event.data;
     m.stateAt = now;
     const open = m.question;
@@ -58,17 +63,22 @@ export function take(m, leaf, event, { retained, now, wall }) {
   } else if (leaf === "alert") {
     const known = m.alerts.get(event.data.subject);
     if (known && known.position >= position) return;
-    m.alerts.set(event.data.subject, { position, data: event.data });
+    m.alerts.set(event.data.subject, { position, data: event.data, at: now - ageOf(event, retained, wall) });
     if (m.alerts.size > 32) m.alerts.delete(m.alerts.keys().next().value);
   }
+}
+
+/** Milliseconds since a message was made; a live one has just been. */
+function ageOf(event, retained, wall) {
+  return retained ? Math.max(0, wall - Date.parse(event.time)) : 0;
 }
 
 function takeRuling(m, position, event, { retained, now, wall }) {
   if (m.seen.has(position)) return;
   note(m, position);
+  m.baseline ??= position;
   if (m.ruling && m.ruling.position > position) return; // overtaken: never shown as new
-  const age = retained ? Math.max(0, wall - Date.parse(event.time)) : 0;
-  m.ruling = { position, data: event.data, at: now - age };
+  m.ruling = { position, data: event.data, at: now - ageOf(event, retained, wall) };
 }
 
 function takeHealth(m, event, retained, now) {
@@ -87,7 +97,8 @@ function takeAck(m, data) {
 function useEpoch(m, epoch) {
   if (m.epoch === epoch) return;
   if (m.epoch !== null) {
-    Object.assign(m, { state: null, ruling: null, question: null, alerts: new Map(), seen: new Set(), missed: [] });
+    Object.assign(m, { state: null, ruling: null, question: null, alerts: new Map(), bars: [] });
+    Object.assign(m, { seen: new Set(), baseline: null, missed: [] });
   }
   m.epoch = epoch;
 }
@@ -101,13 +112,44 @@ function note(m, position) {
 export function tick(m, now) {
   m.startedAt ??= now;
   if (m.state && now - m.stateAt > MISSED_AFTER_MS) {
-    m.missed = (m.state.recent ?? []).filter((p) => !m.seen.has(p)).slice(-MAX_MISSED);
+    m.missed = (m.state.recent ?? []).filter((p) => p > m.baseline && !m.seen.has(p)).slice(-MAX_MISSED);
   }
+  m.bars = bars(m, now);
   if (m.answer && m.answer.status === "sent" && now - m.answer.at > 3000) m.answer.status = "silent";
+}
+
+const RANK = { fault: 0, warning: 1, info: 2 };
+
+/**
+ * What is wrong, once each, the worst first and then the longest-standing. The same fault comes as an alert and in
+ * every heartbeat; it is one by its code and parameters. A heartbeat gives no severity: the alert's is taken, and
+ * without one it is a fault.
+ */
+function bars(m, now) {
+  const before = new Map(m.bars.map((bar) => [bar.key, bar.since]));
+  const found = new Map();
+  const put = ({ code, params = {} }, severity, texts, at) => {
+    const key = JSON.stringify([code, Object.entries(params).sort()]);
+    const had = found.get(key);
+    if (!had) found.set(key, { key, code, severity, texts, since: Math.min(at, before.get(key) ?? at) });
+    else {
+      had.since = Math.min(had.since, at);
+      if (severity && RANK[severity] < RANK[had.severity]) had.severity = severity;
+    }
+  };
+  for (const { data, at } of m.alerts.values()) {
+    const over = data.cleared || (data.severity === "info" && now - at > NOTE_MS);
+    if (!over) put(data.reason ?? {}, data.severity, data.texts, at);
+  }
+  for (const fault of m.health?.faults ?? []) put(fault, null, fault.texts, now);
+  const all = [...found.values()];
+  for (const bar of all) bar.severity ??= "fault";
+  return all.sort((a, b) => RANK[a.severity] - RANK[b.severity] || a.since - b.since);
 }
 
 /** Why the picture cannot be relied on: a key of words.banner, "connecting", or "" when it is live. */
 export function trouble(m, now) {
+  if (m.noAddress) return "address";
   if (m.refused) return "refused";
   const patience = m.startedAt === null || now - m.startedAt < STALE_MS;
   if (!m.linked) return m.everLinked || !patience ? "link" : "connecting";
