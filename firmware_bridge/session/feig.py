@@ -158,7 +158,8 @@ class FeigSession(PolledSession[FeigFrame]):
     def _begin_look(self, look: Look, now_ns: int) -> None:
         if not self._muxes:
             if self._rf_may_be_on:
-                self._energised(look, now_ns)
+                # Something else between two inventories: a reply that comes twice cannot answer the next one.
+                self._ask((SOFTWARE_VERSION, b""), self._on_separator, now_ns)
             else:
                 self._ask((RF_OUTPUT, b"\x01"), self._on_rf, now_ns)
             return
@@ -181,6 +182,9 @@ class FeigSession(PolledSession[FeigFrame]):
         if frame.status != Status.OK:
             mux, channel = channel_of(self._antenna)
             return self._spoilt(f"multiplexer {mux} refused channel {channel}: {describe(frame.status)}", now_ns)
+        return self._on_energised(now_ns)
+
+    def _on_separator(self, _frame: FeigFrame, now_ns: int) -> Found:
         return self._on_energised(now_ns)
 
     def _on_rf(self, frame: FeigFrame, now_ns: int) -> Found:

@@ -216,7 +216,8 @@ class MetratecSession(PolledSession[Answer]):
 
         field = exchange(8, 4) + exchange(11, 4) + FIELD_RESET_NS
         ont = options.lanes == "ont" and not shared
-        around = (len(options.antennas) > 1) * (exchange(11, 4) + SWITCH_NS) + shared * field
+        several = len(options.antennas) > 1
+        around = (exchange(11, 4) + SWITCH_NS if several else exchange(4, 22)) + shared * field
         return Member(
             device=self.device,
             antennas=options.antennas,
@@ -320,10 +321,21 @@ class MetratecSession(PolledSession[Answer]):
             self._ask("SRI OFF", self._on_off, now_ns)
         elif not self._field_on:
             self._ask("SRI SS 100", self._on_field, now_ns)
-        elif len(self.options.antennas) > 1 and not self._automatic:
-            self._ask(f"SAP MAN {self._port_of(look.antenna)}", self._on_port, now_ns)
         else:
-            self._ask_inventory(now_ns)
+            self._select(look.antenna, now_ns)
+
+    def _select(self, antenna: int, now_ns: int) -> None:
+        """The port; where there is nothing to select, something else between two inventories all the same: a
+        reply that comes twice cannot answer the next one.
+        """
+        if len(self.options.antennas) > 1 and not self._automatic:
+            self._ask(f"SAP MAN {self._port_of(antenna)}", self._on_port, now_ns)
+        else:
+            self._ask("RFW", self._on_separator, now_ns)
+
+    def _on_separator(self, _answer: Answer, now_ns: int) -> Found:
+        self._ask_inventory(now_ns)
+        return []
 
     def _port_of(self, antenna: int) -> int:
         return antenna - 1 + self.options.first_port
@@ -339,11 +351,7 @@ class MetratecSession(PolledSession[Answer]):
         if answer.word != "OK!":
             return self._spoilt(f"the field would not switch on: {answer.word}", now_ns)
         self._field_on = True
-        assert self._look is not None, "a look is under way"
-        if len(self.options.antennas) > 1 and not self._automatic:
-            self._ask(f"SAP MAN {self._port_of(self._look.antenna)}", self._on_port, now_ns)
-        else:
-            self._ask_inventory(now_ns)
+        self._select(self._antenna, now_ns)
         return []
 
     def _on_port(self, answer: Answer, now_ns: int) -> Found:

@@ -123,6 +123,8 @@ def member(device: str, options: FeigOptions, byte_ns: int, *, shared: bool) -> 
         around = (1 + offs) * (exchange(3, 0) + SWITCH_NS)
     elif shared:
         around = 2 * (exchange(1, 0) + SWITCH_NS)
+    else:
+        around = exchange(0, 8)
     full = around + inventory(options.chips_per_antenna)
     fresh = None
     if options.lanes == "ont" or len(options.antennas) == 1:

@@ -171,6 +171,8 @@ class PolledSession(Generic[FrameT]):
             return []
         found = self._take(self._decoder.gap(), now_ns) if self._gap_due(now_ns) else []
         if self._resting and (due := self._rest_due()) is not None and now_ns >= due:
+            if self._suspect and self._silent and now_ns - self._answered_ns >= self._polled.lost_after_ms * MS:
+                return [*found, self._lost(now_ns)]
             self._resting = False
             self._next(now_ns)
         question = self._question
@@ -274,8 +276,10 @@ class PolledSession(Generic[FrameT]):
                 timeout_ms = 2 * self._polled.reply_timeout_ms
                 self._ask(command, self._on_barrier, now_ns, Role.BARRIER, timeout_ms=timeout_ms)
                 return
-        oldest_ns = min(awaited.asked_ns for awaited in self._awaited.values())
-        self._rest(oldest_ns + LATEST_ANSWER_NS)
+        until_ns = min(awaited.asked_ns for awaited in self._awaited.values()) + LATEST_ANSWER_NS
+        if self._silent:  # a reader that says nothing meanwhile is lost as if it had been asked
+            until_ns = min(until_ns, max(self._answered_ns + self._polled.lost_after_ms * MS, now_ns))
+        self._rest(until_ns)
 
     def _rest(self, until_ns: int | None) -> None:
         """Waits until then; None: until the plan gives the next look."""
@@ -320,13 +324,16 @@ class PolledSession(Generic[FrameT]):
 
     def _take(self, frames: Sequence[FrameT], now_ns: int) -> Found:
         found: Found = []
+        asked = self._question
         for frame in frames:
             key = self._answers_to(frame)
             awaited = self._awaited.get(key)
             if awaited is not None and awaited.answers:
                 awaited.answers -= 1
             question = self._question
-            if key is None or question is None or key != self._key_of(question.command) or self._closed:
+            # What was read before a question was asked cannot answer it.
+            mine = question is not None and question is asked and not self._closed
+            if question is None or not mine or key is None or key != self._key_of(question.command):
                 found += self._unasked(frame, now_ns)
                 continue
             self._silent = 0
