@@ -14,6 +14,7 @@ import signal
 import sys
 from itertools import islice
 from pathlib import Path
+from random import SystemRandom
 
 from hw_sim.devices.faults import FaultPlan, FaultTextError, parse_faults
 from hw_sim.devices.physics import Noise
@@ -27,6 +28,13 @@ from hw_sim.people import Pace
 from hw_sim.sloppy import Manners
 from hw_sim.styles import STYLES
 from hw_sim.table import TableOptions
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no HOST:PORT, such as 127.0.0.1:1883")
+    return host, int(port)
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -54,6 +62,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--ruling-timeout", type=float, default=10.0, metavar="S", help="wait for a final ruling")
     p.add_argument("--site", default="demo")
     p.add_argument("--table", default="t1")
+    p.add_argument(
+        "--mqtt",
+        type=_address,
+        metavar="HOST:PORT",
+        help='the broker; without it, {"mqtt": {"host": …, "port": …}} is read as one line of standard input',
+    )
     args = p.parse_args(argv)
     if args.speed <= 0 or args.ruling_timeout <= 0 or (args.hands is not None and args.hands < 1):
         p.error("--speed, --ruling-timeout and --hands must be above 0")
@@ -155,8 +169,10 @@ def live_options(args: argparse.Namespace, seats: int) -> LiveOptions:
             reboot_every_s=args.reboot_every,
             panel_reset_every_s=args.panel_reset_every,
         ),
+        mqtt=args.mqtt,
         manners=Manners(sloppiness=args.sloppiness, script=tuple(args.acts)) if args.people == "sloppy" else None,
         hardware=TableOptions(
+            panel_salt=SystemRandom().randrange(1 << 32),
             seed=args.seed,
             seats=seats,
             real_rf=args.rf == "real",

@@ -39,6 +39,7 @@ class LiveOptions(msgspec.Struct, frozen=True, kw_only=True):
     faults: FaultPlan = NO_FAULTS
     mishaps: MishapPlan = NO_MISHAPS
     manners: Manners | None = None
+    mqtt: tuple[str, int] | None = None
 
 
 async def run_script(script: Script, news: asyncio.Event) -> None:
@@ -204,12 +205,17 @@ async def run(hands: list[Hand], options: LiveOptions) -> int:
     live = LiveTable(hands, options)
     try:
         say(live.announce())
-        stdin = await stdin_reader()
-        line = await stdin.readline()
-        if not line:
-            return 0
-        dealing = asyncio.create_task(live.deal(**parse_answer(line)))
-        leaving = asyncio.create_task(_end_of(stdin))
+        if options.mqtt is not None:
+            answer: dict[str, Any] = {"host": options.mqtt[0], "port": options.mqtt[1]}
+            leaving = asyncio.create_task(_for_ever())
+        else:
+            stdin = await stdin_reader()
+            line = await stdin.readline()
+            if not line:
+                return 0
+            answer = parse_answer(line)
+            leaving = asyncio.create_task(_end_of(stdin))
+        dealing = asyncio.create_task(live.deal(**answer))
         done, _ = await asyncio.wait((dealing, leaving), return_when=asyncio.FIRST_COMPLETED)
         if dealing not in done:
             dealing.cancel()
@@ -222,6 +228,10 @@ async def run(hands: list[Hand], options: LiveOptions) -> int:
         return 1 if live.summary()["discrepancies"] else 0
     finally:
         live.close()
+
+
+async def _for_ever() -> None:
+    await asyncio.Event().wait()
 
 
 async def _end_of(stdin: asyncio.StreamReader) -> None:

@@ -43,6 +43,8 @@ class TableOptions(msgspec.Struct, frozen=True, kw_only=True):
     quirks: Quirks = NO_QUIRKS
     quiet_hold_ms: float = 0.0
     clones: int = 0
+    panel_salt: int = 0
+    """Makes the panel's boot ids other ones at each start, as a real panel's are; 0 where all must follow the seed."""
 
 
 class SimTable:
@@ -70,7 +72,7 @@ class SimTable:
         for name, share in shares.items():
             self._places[name] = tuple(share)
             self.readers[name] = self._reader(tuple(share), rng.randrange(1 << 32))
-        self.panel = Panel(seed=rng.randrange(1 << 32), drift_ppm=o.panel_drift_ppm, start_ns=start_ns)
+        self.panel = Panel(seed=rng.randrange(1 << 32) ^ o.panel_salt, drift_ppm=o.panel_drift_ppm, start_ns=start_ns)
         self.world.watch(self._moved)
 
     @property
