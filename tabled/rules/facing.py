@@ -175,12 +175,12 @@ class Facing(State):
         """A frozen picture of where the hand stands."""
         names = self.table.names
         seats = tuple(
-            SeatView(names[i], self.stack[i], self.bet[i], STATUS[self.state[i]], self.may_raise(i))  # type: ignore[arg-type]
+            SeatView(names[i], self.stack[i], self.bet[i], STATUS[self.state[i]], self.may_raise(i))  # type: ignore[arg-type]  # a tuple of the literals
             for i in range(self.table.n)
         )
         structure = STRUCTURES[self.table.structure]
         return HandView(
-            self.table.hand_id, structure, self.street, self.bet_to, self.min_raise_to(), self.to_act, seats,  # type: ignore[arg-type]
+            self.table.hand_id, structure, self.street, self.bet_to, self.min_raise_to(), self.to_act, seats,  # type: ignore[arg-type]  # as above
             self.pots(), self.street_over, self.over,
         )  # fmt: skip
 

@@ -243,7 +243,7 @@ def short_number(spot: Spot, amount: int) -> Reading | None:
     fits = [r for r in legal if r <= pot]
     kind = "bet" if spot.opening else "raise"
     named = legal if spot.owes else readings
-    candidates = tuple(Candidate(kind, r, Reason("amount", {"to": r})) for r in named)  # type: ignore[arg-type]
+    candidates = tuple(Candidate(kind, r, Reason("amount", {"to": r})) for r in named)  # type: ignore[arg-type]  # call or raise
     if spot.owes or not fits:
         return Reading(
             kind="floor",

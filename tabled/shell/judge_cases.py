@@ -93,7 +93,7 @@ def _prior(x: CasePrior) -> Prior:
     act = _PRIOR_ACTS.get(x.act, x.act)
     if act not in get_args(PriorAct):
         raise CaseError(f"setup.prior: act {x.act!r} is not known; it is one of {', '.join(get_args(PriorAct))}")
-    return Prior(str(x.seat), act, x.to)  # type: ignore[arg-type]
+    return Prior(str(x.seat), act, x.to)  # type: ignore[arg-type]  # checked above
 
 
 def _ordered(events: Sequence[CaseEvent], profile: Profile) -> Iterator[tuple[CaseEvent, a.Order]]:

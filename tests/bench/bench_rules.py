@@ -103,9 +103,9 @@ def play_tabled(script: Script, profile: Profile) -> int:
         elif code == CHECK:
             hand.check()
         elif code == RAISE:
-            hand.raise_to(to)  # type: ignore[arg-type]
+            hand.raise_to(to)  # type: ignore[arg-type]  # None never raises
         elif code == STREET:
-            hand.deal_next_street(to)  # type: ignore[arg-type]
+            hand.deal_next_street(to)  # type: ignore[arg-type]  # a seat here
         else:
             hand.bring_in()
     return sum(1 for code, _ in script.acts if code != STREET)
@@ -150,7 +150,7 @@ def play_pokerkit(script: Script) -> int:
         elif code in (CALL, CHECK):
             state.check_or_call()
         elif code == RAISE:
-            state.complete_bet_or_raise_to(to)  # type: ignore[arg-type]
+            state.complete_bet_or_raise_to(to)  # type: ignore[arg-type]  # None never raises
     return sum(1 for code, _ in script.acts if code != STREET)
 
 

@@ -55,7 +55,7 @@ def prior(text: str) -> tuple[Prior, ...]:
     out = []
     for part in filter(None, (p.strip() for p in text.split(","))):
         seat, act, *to = part.split()
-        out.append(Prior(seat, act.replace("-", "_"), int(to[0]) if to else None))  # type: ignore[arg-type]
+        out.append(Prior(seat, act.replace("-", "_"), int(to[0]) if to else None))  # type: ignore[arg-type]  # text from a test
     return tuple(out)
 
 
@@ -90,7 +90,7 @@ def act(text: str) -> a.AnyAct:
         case "say":
             return _say(seat, rest, numbers)
         case "did":
-            return a.Decided(seat, rest[0], numbers[0] if numbers else None)  # type: ignore[arg-type]
+            return a.Decided(seat, rest[0], numbers[0] if numbers else None)  # type: ignore[arg-type]  # text from a test
         case "pull":
             return a.PullBack(seat, numbers)
         case "stage":
@@ -98,7 +98,7 @@ def act(text: str) -> a.AnyAct:
         case "hold":
             return a.HoldOverLine(seat, numbers)
         case "points":
-            return a.ErrorPointedOut("", by=seat)  # type: ignore[arg-type]
+            return a.ErrorPointedOut("", by=seat)  # type: ignore[arg-type]  # text from a test
         case "quotes":
             return a.DealerStatesAmount("", numbers[0])
         case "claims":
@@ -116,7 +116,7 @@ def _say(seat: str, rest: list[str], numbers: tuple[int, ...]) -> a.Say:
     counting = next((w for w in rest if w in ("by", "to")), "unstated")
     text = " ".join(rest[1:]) if rest[0] == "other" else ""
     return a.Say(
-        seat, _WORDS.get(rest[0], rest[0]), numbers[0] if numbers else None, counting, order, text, "low" in rest  # type: ignore[arg-type]
+        seat, _WORDS.get(rest[0], rest[0]), numbers[0] if numbers else None, counting, order, text, "low" in rest  # type: ignore[arg-type]  # text from a test
     )  # fmt: skip
 
 

@@ -218,7 +218,7 @@ def test_hidden_chips_found_after_the_call_are_for_the_floor():
 @pytest.mark.parametrize("law", names())
 def test_every_setting_turned_still_rules(law):
     """No value of any switch breaks the judge on the commonest gestures."""
-    from tabled.shell.judge_check import switched  # noqa: PLC0415
+    from tabled.shell.judge_check import switched  # noqa: PLC0415 - only this test needs the shell
 
     gestures = (
         ("B put 1000",), ("B put 500 100 100",), ("B put 500 100 100 100",), ("B put 500", "B again", "B put 500"),

@@ -139,5 +139,5 @@ def test_commands_report_mistakes_without_a_traceback():
 
 def test_a_profile_cannot_be_changed():
     with pytest.raises(AttributeError):
-        load("swedish").raise_cap = 9  # type: ignore[misc]
+        load("swedish").raise_cap = 9  # type: ignore[misc]  # it must refuse
     assert isinstance(load("swedish"), Profile)
