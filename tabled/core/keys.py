@@ -19,8 +19,6 @@ from tabled.fusion.motion import MAX_WORDS, Attempt, Spoken, spoken
 from tabled.fusion.settings import MS
 from tabled.model.ruling import Reason
 
-BOUNCE_NS = 250 * MS
-"""The same key again within this time is the same press: no two players act so fast behind each other."""
 MAX_EARLY = 8
 PASSIVE = ("fold", "check")
 
@@ -119,7 +117,9 @@ def _bounced(draft: Draft, press: Press) -> bool:
     last, state.last_key = state.last_key, press
     if last is None or (last.key, last.seat, last.amount) != (press.key, press.seat, press.amount):
         return False
-    if press.boot != last.boot or not 0 <= press.span.earliest_ns - last.span.latest_ns < BOUNCE_NS:
+    assert state.config is not None
+    bounce_ns = state.config.fusion.key_bounce_ms * MS
+    if press.boot != last.boot or not 0 <= press.span.earliest_ns - last.span.latest_ns < bounce_ns:
         return False
     draft.alert("panel", "info", Reason("key_twice", {"key": press.key}))
     return True

@@ -36,6 +36,7 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     ``two_motions_ms`` apart they came in two; between the two nobody can tell without a camera.
     ``motion_close_ms`` after the last chip the motion is over.  A key is pressed ``reaction_min_ms``
     to ``reaction_max_ms`` after the word was spoken (a "said first" key settles the order at once).
+    The same key again within ``key_bounce_ms`` is the same press: no two players act so fast behind each other.
     A blind or ante that is not seen ``post_wait_ms`` after the hand began is asked for by name.
     """
 
@@ -43,6 +44,7 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     two_motions_ms: int = 1200
     motion_close_ms: int = 900
     post_wait_ms: int = 15_000
+    key_bounce_ms: int = 250
     reaction_min_ms: int = 200
     reaction_max_ms: int = 1500
     sensor: SensorModel = SensorModel()

@@ -107,6 +107,8 @@ def demo_config(facts: dict[str, Any], rundir: Path, options: DemoOptions) -> Co
             "chips": {"file": facts["chips"]},
             "journal": {"file": str(options.journal or rundir / "demo.journal")},
             "mqtt": {"broker": "embedded"},
+            # Hurried people act faster behind each other; readers stay as they are.
+            "fusion": {"key_bounce_ms": round(250 / max(1.0, options.speed))},
             "display": {"enabled": not options.headless, "port": options.display_port},
             "device": facts["devices"],
         },

@@ -26,6 +26,7 @@ QUICK = {
     "motion_close_ms": 120,
     "reaction_min_ms": 0,
     "reaction_max_ms": 100,
+    "key_bounce_ms": 5,
 }
 
 
