@@ -77,11 +77,12 @@ class MetratecDecoder:
         return found
 
     def gap(self) -> list[str]:
-        """Silence means nothing between delimiters: a terminal may pause where it likes."""
+        """Half a line before a silence was cut off: it is given up, so that it cannot spoil the next one."""
+        self.clear()
         return []
 
     def clear(self) -> None:
-        """Gives up what is pending, counted: the port was closed."""
+        """Gives up what is pending, counted."""
         self.garbage += len(self._buffer)
         self._buffer.clear()
         self._overlong = self._data_next = False

@@ -105,3 +105,22 @@ class Awaited(msgspec.Struct):
 
     answers: int = 0
     asked_ns: int = 0
+
+
+def lost_words(where: str, kind: str, line_advice: str, silent_ns: int | None, heard_bytes: int) -> tuple[str, str]:
+    """Reason and advice for a reader that does not answer; ``silent_ns`` None if it never did."""
+    if silent_ns is not None:
+        return (
+            f"no reply for {silent_ns // MS} ms",
+            f"{where} stopped answering. Check its power and its cable; tabled tries again by itself.",
+        )
+    if heard_bytes:
+        return (
+            f"{heard_bytes} bytes came, none of them an answer",
+            f"{where} sends bytes that are no {kind}'s. Check {line_advice} and that this port is the reader's; tabled "
+            "tries again by itself.",
+        )
+    return (
+        "no answer to the hello",
+        f"{where} does not answer. Check its power, its cable, and {line_advice}; tabled tries again by itself.",
+    )

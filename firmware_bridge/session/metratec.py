@@ -148,12 +148,12 @@ class AnswerDecoder:
         return found
 
     def gap(self) -> list[Answer]:
-        """Silence: an inventory under way will not be completed; half a line may still be."""
-        self._break_off()
+        """Silence: neither half a line nor an inventory under way will be completed."""
+        self.clear()
         return []
 
     def clear(self) -> None:
-        """Gives up what is pending, counted: the port was closed."""
+        """Gives up what is pending, counted."""
         self._break_off()
         self._lines.clear()
 

@@ -27,6 +27,7 @@ from firmware_bridge.session.asking import (
     PolledOptions,
     Question,
     Role,
+    lost_words,
 )
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.session.schedule import Lane, Look, Member, Place, TimePlan, Turns
@@ -150,6 +151,8 @@ class PolledSession(Generic[FrameT]):
         self._look_ns = now_ns
         self._looks = 0
         self._uids: set[str] = set()
+        self._asked: set[object] = set()
+        self._doubt = self._chained = False
         self._muted: dict[int, frozenset[str]] = {}
         self._suspect = True
         self._silent = 0
@@ -262,6 +265,8 @@ class PolledSession(Generic[FrameT]):
         self._foreign += len(self._decoder.gap())
         timeout_ms = timeout_ms or self._polled.reply_timeout_ms
         self._question = Question(command, role, handler, timeout_ms * MS, now_ns, now_ns)
+        self._asked.add(self._key_of(command))
+        self._chained |= role is Role.CHAIN
         self._send(self._question)
 
     def _ask_barrier(self, now_ns: int, *, first: Command | None = None) -> None:
@@ -314,6 +319,8 @@ class PolledSession(Generic[FrameT]):
                 look = Look(look.antenna)
             self._look = look
             self._uids = set()
+            self._asked.clear()
+            self._doubt = self._chained = False
             if self._looks == 0:
                 self._sweep_began_ns = now_ns
                 self._sweep_clean = True
@@ -334,6 +341,8 @@ class PolledSession(Generic[FrameT]):
             # What was read before a question was asked cannot answer it.
             mine = question is not None and question is asked and not self._closed
             if question is None or not mine or key is None or key != self._key_of(question.command):
+                # In a chain it may have carried a part that the reader will not name again.
+                self._doubt |= key in self._asked
                 found += self._unasked(frame, now_ns)
                 continue
             self._silent = 0
@@ -362,6 +371,7 @@ class PolledSession(Generic[FrameT]):
     def _book(self, now_ns: int, *, complete: bool) -> Found:
         """One antenna's look is over: what was found in `_uids`, and whether that was everything."""
         assert self._look is not None, "a look is under way"
+        complete = complete and not (self._chained and self._doubt)
         antenna, fresh = self._look.antenna, self._look.lane is Lane.FRESH
         before = self._muted.get(antenna, frozenset())
         if not complete or not self._muting:
@@ -477,22 +487,8 @@ class PolledSession(Generic[FrameT]):
         )
 
     def _lost(self, now_ns: int) -> DeviceLost:
-        answered = self._answered_ns > self._started_ns
-        self._shut(now_ns)
+        silent_ns = now_ns - self._answered_ns if self._answered_ns > self._started_ns else None
         where = f"Reader '{self.device}' on {self._port}"
-        if answered:
-            reason = f"no reply for {(now_ns - self._answered_ns) // MS} ms"
-            advice = f"{where} stopped answering. Check its power and its cable; tabled tries again by itself."
-        elif self._heard_bytes:
-            reason = f"{self._heard_bytes} bytes came, none of them an answer"
-            advice = (
-                f"{where} sends bytes that are no {self.kind}'s. Check {self.line_advice} "
-                "and that this port is the reader's; tabled tries again by itself."
-            )
-        else:
-            reason = "no answer to the hello"
-            advice = (
-                f"{where} does not answer. Check its power, its cable, and {self.line_advice}; "
-                "tabled tries again by itself."
-            )
+        reason, advice = lost_words(where, self.kind, self.line_advice, silent_ns, self._heard_bytes)
+        self._shut(now_ns)
         return DeviceLost(self.device, TimeSpan(self._answered_ns, now_ns), reason, advice)

@@ -43,8 +43,10 @@ class Plug:
         os.close(self.slave)
 
     def hang_up(self) -> None:
-        """The master goes, the name stays for a moment."""
+        """The master goes, the name stays; not with its number, which another program may get."""
         asyncio.get_running_loop().remove_reader(self.master)
+        self.link.unlink()
+        self.link.symlink_to(self.link.with_name("hung-up"))
         os.close(self.master)
         os.close(self.slave)
 

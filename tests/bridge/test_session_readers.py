@@ -360,8 +360,8 @@ def test_an_inventory_that_is_interrupted_is_given_up() -> None:
     assert decoder.feed(f"{A}\r{B}".encode()) == []
     assert decoder.pending == 17 + 16
     decoder.gap()
-    assert (decoder.broken, decoder.pending) == (2, 16)
-    assert decoder.feed(b"\rIVF 01\r")[0].uids == (B,)
+    assert (decoder.broken, decoder.pending, decoder.garbage) == (2, 0, 16)
+    assert decoder.feed(f"{B}\rIVF 01\r".encode())[0].uids == (B,)
 
 
 @pytest.mark.parametrize("make", [pepper, metratec])
