@@ -23,7 +23,7 @@ from tabled.model.outcome import (
 )
 from tabled.model.ruling import Reason, Ruling
 from tabled.outlets import topics
-from tabled.outlets.safety import safe_alert, safe_issue, safe_question
+from tabled.outlets.safety import safe_alert, safe_issue, safe_question, safe_reason
 from tabled.outlets.topics import Origin
 
 LANGUAGES = ("en", "sv", "nl")
@@ -130,6 +130,7 @@ def render(
 
 def render_state(view: TableView, wall_ns: int, *, origin: Origin) -> bytes:
     """The retained ``state``: the view, with its epoch and journal position; ``time`` is its as-of."""
+    view = msgspec.structs.replace(view, faults=tuple(safe_reason(f) for f in view.faults))
     return envelope(origin, f"state-{view.position}", "state", wall_ns, msgspec.to_builtins(view))
 
 
@@ -149,7 +150,8 @@ def render_health(
     live messages as the daemon's silence.  ``faults`` are what the technician must see to.
     """
     untranslated: list[str] = []
-    told = [{"code": f.code, "params": f.params, "texts": _said(f, wording, untranslated)} for f in faults]
+    safe = [safe_reason(f) for f in faults]
+    told = [{"code": f.code, "params": f.params, "texts": _said(f, wording, untranslated)} for f in safe]
     data: dict[str, Any] = {"kind": "health", "status": status, "position": position, "faults": told[:32]}
     if outlet is not None:
         data["outlet"] = {"connected": outlet.connected, "problem": outlet.problem}
