@@ -96,7 +96,7 @@ class AnswerDecoder:
 
     def __init__(self) -> None:
         self._lines = MetratecDecoder()
-        self._uids: list[str] = []
+        self._named: list[str] = []
         self._unreadable = 0
         self._port: int | None = None
         self._held = 0
@@ -159,13 +159,13 @@ class AnswerDecoder:
 
     def _line(self, line: str) -> Answer | None:
         if line.startswith("IVF "):
-            answer = Answer("IVF", tuple(self._uids), self._unreadable, self._port, int(line[4:]))
+            answer = Answer("IVF", tuple(self._named), self._unreadable, self._port, int(line[4:]))
             self._start_over()
             return answer
         if line.startswith("ARP "):
             self._port = int(line[4:])
         elif len(line) == 16 and " " not in line:
-            self._uids.append(line)
+            self._named.append(line)
         elif line in UNREADABLE:
             self._unreadable += 1
         elif line == "HBT":
@@ -174,7 +174,7 @@ class AnswerDecoder:
             self._break_off()
             return Answer(line)
         self._held += len(line) + len(CR)
-        if len(self._uids) + self._unreadable > 2 * MAX_TAGS_PER_INVENTORY:
+        if len(self._named) + self._unreadable > 2 * MAX_TAGS_PER_INVENTORY:
             self._break_off()
         return None
 
@@ -183,7 +183,7 @@ class AnswerDecoder:
         self._start_over()
 
     def _start_over(self) -> None:
-        self._uids.clear()
+        self._named.clear()
         self._unreadable = self._held = 0
         self._port = None
 

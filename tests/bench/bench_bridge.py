@@ -79,9 +79,9 @@ def decoding() -> None:
 
         decoded = run(pieces)
         assert decoded.garbage == 0
-        rate = _rate(lambda run=run, pieces=pieces: run(pieces), len(stream))  # type: ignore[misc]  # bound at once
-        bare = _rate(lambda floor=floor, pieces=pieces: [floor(p) for p in pieces], len(stream))  # type: ignore[misc]  # too
-        storm = _rate(lambda run=run, noisy=noisy: run(noisy), len(noise))  # type: ignore[misc]  # the same
+        rate = _rate(lambda run=run, pieces=pieces: run(pieces), len(stream))
+        bare = _rate(lambda floor=floor, pieces=pieces: [floor(p) for p in pieces], len(stream))
+        storm = _rate(lambda run=run, noisy=noisy: run(noisy), len(noise))
         per_second = rate * 1e6 * decoded.frames / len(stream)
         print(f"  {name:10s} {per_second:26,.0f} {rate:10.1f} {bare:12.1f} {storm:16.2f}")
 

@@ -1,4 +1,4 @@
-"""Fuzzing of every decoder and session with one set of laws; finds become tests in `test_fuzz_finds.py`.
+"""Fuzzing of every decoder and session with one set of laws; finds become cases of `test_fuzz.py`.
 
 ``python -m tests.bridge.fuzz_guided --minutes 3``     by coverage, with atheris (``pip install -e '.[fuzz]'``)
 ``python -m tests.bridge.fuzz --minutes 3 --seed 1``   seeded mutation of the same corpus, without atheris

@@ -14,9 +14,9 @@ are pressed.  What is asserted:
 * a pulled cable is a `DeviceLost` within a second, and every device is up at the end.
 
 Two faults are left out because no host can tell them.  metraTec's lines have no checksum: a flipped bit can make
-another UID, so that line is not damaged.  A Pepper's "next" and an inventory of only new tags are not repeatable: when such
-a request is doubled on its way and the first of the two answers is lost, a chip is skipped; so nothing is doubled
-towards those two readers (no cable does that; answers are doubled all the same).
+another UID, so that line is not damaged.  A Pepper's "next" and an inventory of only new tags are not repeatable: when
+such a request is doubled on its way and the first of the two answers is lost, a chip is skipped; so nothing is
+doubled towards those two readers (no cable does that; answers are doubled all the same).
 """
 
 from __future__ import annotations

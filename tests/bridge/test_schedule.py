@@ -15,7 +15,7 @@ MS = 1_000_000
 
 
 def reader(device: str, *antennas: int, full: int = 50 * MS, **fields: int | None) -> Member:
-    return Member(device=device, antennas=antennas, full_ns=(full,) * len(antennas), **fields)  # type: ignore[arg-type]
+    return Member(device=device, antennas=antennas, full_ns=(full,) * len(antennas), **fields)  # type: ignore[arg-type]  # only times have such names
 
 
 def test_readers_without_common_neighbours_are_on_their_own() -> None:
