@@ -130,10 +130,13 @@ class FeigReader:
             if advanced and len(self._buffer) < 3:
                 break
             length = int.from_bytes(self._buffer[1:3], "big") if advanced else self._buffer[0]
+            if length < 5:
+                self._buffer = self._buffer[1:]  # no frame begins so; a length of 0 would stop here for ever
+                continue
             if len(self._buffer) < length:
                 break
             raw, self._buffer = self._buffer[:length], self._buffer[length:]
-            if length < 5 or crc16(raw[:-2]) != raw[-2:]:
+            if crc16(raw[:-2]) != raw[-2:]:
                 continue  # no reply at all to a bad frame
             command, payload = (raw[4], raw[5:-2]) if advanced else (raw[2], raw[3:-2])
             self.log.append((command, payload))
