@@ -244,7 +244,7 @@ def _finish(draft: Draft, attempt: Attempt, judged: Judgement) -> bool:
         close_act(draft, attempt, judged, position)
         return True
     if judged.ruling.action == "call_or_fold" or _released(judged.ruling):
-        _void(draft, attempt, judged.ruling)
+        _void(draft, attempt, judged.ruling, position)
         return True
     state.floor_waiting = position
     draft.alert("floor", "warning", Reason("floor_decides", {"seat": attempt.seat}))
@@ -256,10 +256,11 @@ def _released(ruling: Ruling) -> bool:
     return ruling.action == "pending" and ruling.reason.code == "out_of_turn_released"
 
 
-def _void(draft: Draft, attempt: Attempt, ruling: Ruling) -> None:
+def _void(draft: Draft, attempt: Attempt, ruling: Ruling, position: int) -> None:
     """The act does not count: its chips go back and the seat chooses again, without a raise if that was the price."""
     state = draft.state
     assert state.hand is not None
+    _keep(draft, attempt, ruling, position)
     if ruling.action == "call_or_fold":
         state.hand = state.hand.copy()
         state.hand.lose_raise(attempt.seat)
@@ -274,9 +275,8 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     state = draft.state
     ruling = judged.ruling
     assert state.hand is not None
+    _keep(draft, attempt, ruling, position)
     line = draft.line(attempt.seat)
-    ruled = Ruled(position, attempt, state.hand, line, ruling, state.now_ns)
-    state.ruled = (*state.ruled, ruled)[-MAX_RULED:]
     settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
     draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
     assert judged.after is not None
@@ -284,6 +284,14 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     _forget_attempt(draft, attempt.seat)
     state.floor_waiting = None
     draft.clear("floor")
+
+
+def _keep(draft: Draft, attempt: Attempt, ruling: Ruling, position: int) -> None:
+    """Remember how it was before this final ruling, so that it can be taken back."""
+    state = draft.state
+    assert state.hand is not None
+    ruled = Ruled(position, attempt, state.hand, draft.line(attempt.seat), ruling, state.now_ns)
+    state.ruled = (*state.ruled, ruled)[-MAX_RULED:]
 
 
 def _forget_attempt(draft: Draft, seat: str) -> None:

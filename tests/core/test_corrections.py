@@ -138,3 +138,19 @@ def test_a_hand_cannot_begin_while_one_is_played() -> None:
     started = next(e.act for e in bench.entries if hasattr(e, "act") and isinstance(e.act, StartHand))
     with pytest.raises(NotNow, match="still being played"):
         verify(bench.state, started)
+
+
+def test_an_impossible_declaration_can_be_taken_back_by_itself() -> None:
+    bench = Bench()
+    bench.deal()
+    bench.press("fold")
+    bench.press("check")
+    narrowed = position_of_final(bench, "1")
+    assert bench.final("1").ruling.action == "call_or_fold"
+    bench.order(Undo(request="u"))
+    undone = bench.of(RulingIssued)[-1]
+    assert (undone.ruling.seat, undone.corrects) == ("1", narrowed)
+    assert bench.view.to_act == "1"
+    bench.press("raise_to", 300, said_first=True)
+    bench.wait(4000)
+    assert bench.final("1").ruling.action == "raise"
