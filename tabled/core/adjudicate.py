@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tabled.core.draft import Draft
-from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing
+from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing, area_key, bet_antennas
 from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
 from tabled.fusion.presence import confidence
 from tabled.fusion.settings import MS
@@ -13,8 +13,6 @@ from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIs
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
 from tabled.rules.turn import resolve_held
-
-MAX_EARLY = 8
 
 
 def adjudicate(draft: Draft, attempt: Attempt) -> bool:
@@ -168,13 +166,12 @@ def _swept_since(draft: Draft, seat: str, since_ns: int) -> bool:
     """True when all antennas of the seat's line have finished a clean inventory that began after ``since_ns``."""
     state = draft.state
     assert state.config is not None
-    for antenna in state.config.layout.antennas:
-        if antenna.place.kind == "bet" and antenna.place.seat == seat:
-            area = state.areas.get(f"{antenna.device}#{antenna.antenna}")
-            if area is None or area.clean is None or area.clean.earliest_ns < since_ns:
-                return False
-            if f"device:{antenna.device}" in state.faults:
-                return False
+    for antenna in bet_antennas(state.config, seat):
+        area = state.areas.get(area_key(antenna.device, antenna.antenna))
+        if area is None or area.clean is None or area.clean.earliest_ns < since_ns:
+            return False
+        if f"device:{antenna.device}" in state.faults:
+            return False
     return True
 
 
@@ -357,13 +354,8 @@ def _confidence(draft: Draft, attempt: Attempt) -> int:
     """The weakest link: the least certain chip, halved while a question is open."""
     state = draft.state
     assert state.config is not None
-    levels = [
-        state.areas[f"{spot.device}#{spot.antenna}"].tags[arrival.uid].level
-        for arrival in attempt.arrivals
-        for spot in state.config.layout.antennas
-        if spot.place.seat == attempt.seat
-        and f"{spot.device}#{spot.antenna}" in state.areas
-        and arrival.uid in state.areas[f"{spot.device}#{spot.antenna}"].tags
-    ]
+    keys = [area_key(spot.device, spot.antenna) for spot in bet_antennas(state.config, attempt.seat)]
+    tags = [state.areas[key].tags for key in keys if key in state.areas]
+    levels = [on[arrival.uid].level for arrival in attempt.arrivals for on in tags if arrival.uid in on]
     sure = min((confidence(level) for level in levels), default=998)
     return sure // 2 if state.question else sure

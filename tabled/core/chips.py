@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.core.draft import Draft
-from tabled.core.state import Line
+from tabled.core.state import Line, area_key
 from tabled.fusion.motion import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
@@ -69,11 +69,6 @@ def _bet_seat(draft: Draft, key: str | None) -> str:
     assert draft.state.config is not None
     place = draft.state.config.layout.place_of(device, int(antenna))
     return place.seat if place is not None and place.kind == "bet" else ""
-
-
-def area_key(device: str, antenna: int) -> str:
-    """Name of one antenna in the state."""
-    return f"{device}#{antenna}"
 
 
 def _report_unknown(draft: Draft, seen: Present, area: Area, key: str) -> None:

@@ -15,6 +15,7 @@ from tabled.core.entries import TableConfig
 from tabled.fusion.motion import Attempt, DoubtKind
 from tabled.fusion.presence import Area
 from tabled.model.hand import SeatView
+from tabled.model.layout import Antenna
 from tabled.model.outcome import Phase, SeatLine, TableView
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.hand import Hand
@@ -139,6 +140,16 @@ class TableState(msgspec.Struct, kw_only=True):
     """Final rulings of this street that moved the hand, oldest first."""
     corrects: int | None = None
     """Position of the ruling that the next one on this act corrects."""
+
+
+def area_key(device: str, antenna: int) -> str:
+    """Name of one antenna in `TableState.areas`."""
+    return f"{device}#{antenna}"
+
+
+def bet_antennas(config: TableConfig, seat: str) -> tuple[Antenna, ...]:
+    """The antennas that cover a seat's bets."""
+    return tuple(a for a in config.layout.antennas if a.place.kind == "bet" and a.place.seat == seat)
 
 
 def view(state: TableState) -> TableView:

@@ -65,7 +65,6 @@ class Daemon:
         self._stopping = False
         self._faulted: BaseException | None = None
         self.display_url = ""
-        self.on_committed: Callable[[Committed], None] = lambda _: None
 
     async def open(self) -> None:
         """Open journal, broker, display and ports, in that order.
@@ -279,7 +278,6 @@ class Daemon:
             self._outlet.ack(entry.act.request, not refused, str(refused[0]) if refused else "done", committed.position)
         for position, outcome in committed.outcomes:
             self._console.tell(position, outcome)
-        self.on_committed(committed)
 
     def _show_state(self) -> None:
         """The retained picture, when it changed, or once a second for its as-of."""
