@@ -10,7 +10,7 @@ import msgspec
 
 from firmware_bridge.cli.findings import Finding
 from firmware_bridge.cli.hello import BY_DRIVER, QUESTIONS, Line, Question, settings_of, who_is
-from firmware_bridge.session.contract import DeviceConfig
+from firmware_bridge.session.contract import DeviceConfig, Figures
 from firmware_bridge.supervisor import Bridge, DeviceHealth
 from firmware_bridge.wire import AnyObservation
 
@@ -20,6 +20,7 @@ TRY_S = 0.15
 """Wait for an answer at unusual settings; a device answers a hello within some 50 ms."""
 WIDE_NS = 20_000_000
 LIMIT_PPM = 200
+PATIENCE = 8
 
 
 async def check_line(name: str, driver: str | None, seconds: float) -> list[Finding]:
@@ -74,31 +75,56 @@ def _wrong_settings(question: Question, baud: int, parity: str, model: str) -> F
 
 
 async def _panel(name: str, seconds: float) -> list[Finding]:
-    """A panel's clock and health, as its own session measures them over ``seconds``.  Presses stay with the panel."""
+    """A panel's clock and health, as its own session measures them.  Presses stay with the panel.
+
+    Measures for ``seconds``, and on (up to PATIENCE times as long) while that cannot tell a good rate from a bad one:
+    on a busy computer a short look is a coarse one.
+    """
     seen: list[AnyObservation] = []
     bridge = Bridge([DeviceConfig("panel", "panel", name)], seen.append, time.monotonic_ns)
     await bridge.start()
     try:
-        await asyncio.sleep(seconds)
-        (health,) = bridge.health()
+        for looks in range(1, PATIENCE + 1):
+            await asyncio.sleep(seconds)
+            (health,) = bridge.health()
+            if health.state != "up" or _tells(health.figures, looks * seconds):
+                break
     finally:
         await bridge.stop()
     if health.state != "up":
         return [Finding("bad", f"did not stay up: {health.error}. {health.advice}")]
-    return [_clock(health, seconds), *_counts(health)]
+    return [clock_finding(health.figures, looks * seconds), *_counts(health)]
 
 
-def _clock(health: DeviceHealth, seconds: float) -> Finding:
-    width_ns, drift = health.figures.clock_ns, health.figures.drift_ppm
+def _error_ppm(width_ns: int, seconds: float) -> float:
+    """How far off a rate may be: two readings, each good to half a width, so far apart; no better can be said."""
+    return width_ns / (seconds * 1e9) * 1e6
+
+
+def _tells(figures: Figures, seconds: float) -> bool:
+    """Whether the rate is surely within the limit or surely beyond it."""
+    if figures.clock_ns is None or figures.drift_ppm is None:
+        return True  # no answer to wait for
+    return abs(abs(figures.drift_ppm) - LIMIT_PPM) > _error_ppm(figures.clock_ns, seconds)
+
+
+def clock_finding(figures: Figures, seconds: float) -> Finding:
+    """What a panel's clock is worth, measured over ``seconds``."""
+    if figures.clock_jumps:
+        says = f"its clock contradicted itself {figures.clock_jumps} times in {seconds:.0f} s"
+        return Finding("bad", f"{says}: its tick jumps or is off by far. The panel needs another clock source.")
+    width_ns, drift = figures.clock_ns, figures.drift_ppm
     if width_ns is None or drift is None:
         return Finding("bad", f"no clock in {seconds:.0f} s: it answers no PING. Its firmware needs mending.")
-    # Two readings, each good to half a width, so far apart: no better can be said of the rate.
-    error_ppm = width_ns / (seconds * 1e9) * 1e6
+    error_ppm = _error_ppm(width_ns, seconds)
     says = f"its clock is known to {width_ns / 1e6:.2f} ms and runs {drift:+.0f} ppm (± {error_ppm:.0f})"
     if abs(drift) - error_ppm > LIMIT_PPM:
         return Finding("bad", f"{says}; a crystal keeps ±{LIMIT_PPM}. The panel needs another clock source.")
     if width_ns > WIDE_NS:
         return Finding("warn", f"{says}; over {WIDE_NS // 1_000_000} ms is wide. Try another USB port, without a hub.")
+    if not _tells(figures, seconds):
+        more = f"whether that is within ±{LIMIT_PPM} cannot be told in {seconds:.0f} s"
+        return Finding("warn", f"{says}; {more}. Stop what else runs here, or measure longer with --seconds.")
     return Finding("ok", says)
 
 

@@ -107,6 +107,8 @@ class Figures(msgspec.Struct, frozen=True):
     clock_ns: int | None = None
     """Width of the clock's span now."""
     drift_ppm: float | None = None
+    clock_jumps: int = 0
+    """Times the device's tick contradicted itself and its clock was learnt anew."""
     notes: tuple[str, ...] = ()
     """What a technician should know though the device works, each one line with what to do; a bounded few."""
 

@@ -210,8 +210,14 @@ class PanelSession:
 
     def figures(self) -> Figures:
         """Clock quality, and presses that were refused."""
-        notes = (self._note,) if self._note else ()
-        return Figures(clock_ns=self._clock.width_ns, drift_ppm=self._clock.drift_ppm, notes=notes)
+        clock = self._clock
+        notes = [self._note] if self._note else []
+        if clock.jumps:
+            notes.append(
+                f"its clock contradicted itself {clock.jumps} times: its tick jumps or is off by more than "
+                f"±{MAX_DRIFT_PPM} ppm. Give it another clock source; until then the times of its presses may be off."
+            )
+        return Figures(clock_ns=clock.width_ns, drift_ppm=clock.drift_ppm, clock_jumps=clock.jumps, notes=tuple(notes))
 
     # -- sending ---------------------------------------------------------------------------------
 
