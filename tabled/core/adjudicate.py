@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tabled.core import looks
 from tabled.core.draft import Draft
-from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing, area_key, bet_antennas
+from tabled.core.state import (
+    MAX_RULED,
+    Key,
+    OpenQuestion,
+    Ruled,
+    Standing,
+    TableState,
+    area_key,
+    bet_antennas,
+)
 from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
 from tabled.fusion.presence import confidence
 from tabled.fusion.settings import MS
@@ -23,7 +33,9 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     found = _doubts(draft, attempt)
     judged = _judge(draft, attempt, _reading(draft, found))
     ruling = judged.ruling
-    due = _due(draft, attempt, ruling)
+    missing = _missing(state, attempt, over_ns(draft, attempt))
+    due = _due(draft, attempt, ruling, missing)
+    _tell_of_looks(draft, attempt, ruling, missing, due=due)
     _drop_idle_question(draft, attempt, found)
     asked = due and _ask_if_it_matters(draft, attempt, found, judged)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
@@ -49,6 +61,32 @@ def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
         # A word alone: the chips that go with it are on their way.
         return quiet + fusion.reaction_max_ms * MS
     return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
+
+
+def over_ns(draft: Draft, attempt: Attempt) -> int | None:
+    """When the motion was over by the dealer's key, or will be if nothing more comes; None: it waits for an event."""
+    return attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
+
+
+def look_due_ns(draft: Draft) -> int | None:
+    """When the next look that the act in progress waits for should have come at the latest; None: it waits for none."""
+    state = draft.state
+    attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
+    if attempt is None or attempt.held:
+        return None
+    times = [look.by_ns for look in _missing(state, attempt, over_ns(draft, attempt)) or ()]
+    return min((ns for ns in times if ns is not None and ns > state.now_ns), default=None)
+
+
+def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
+    """The looks that the act in progress waits for now: those at the neighbours from the first chip on, those at its
+    own antennas once its motion is over."""
+    attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
+    if attempt is None or attempt.empty or attempt.held or state.phase != "betting":
+        return ()
+    over = over_ns(Draft(state, state.position), attempt)
+    own = _missing(state, attempt, over)
+    return looks.awaited_beside(state, attempt) if own is None else own
 
 
 def answer(draft: Draft, key: Key, by: str) -> bool:
@@ -141,38 +179,35 @@ def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Ju
     return judge(hand, state.hand_profile, done)
 
 
-def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
-    """True when nothing that may still arrive can change the reading: motion over, antenna swept, words heard."""
+def _missing(state: TableState, attempt: Attempt, over: int | None) -> tuple[looks.Awaited, ...] | None:
+    """The looks that are still awaited; None while the motion and the words are not over (at host ns ``over``)."""
+    if attempt.empty or over is None or state.now_ns < over:
+        return None
+    return looks.awaited(state, attempt, over)
+
+
+def _due(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.Awaited, ...] | None) -> bool:
+    """True when nothing that may still arrive can change the reading: motion and words over, each antenna looked at
+    since; or when the dealer has counted and confirmed what the readers cannot."""
     state = draft.state
-    assert state.config is not None
     if ruling.action == "pending" and not _released(ruling):
         return False
+    if state.confirmed and state.confirmed == looks.substance(attempt):
+        return True
     if not attempt.arrivals:
         if ruling.action in ("fold", "check", "call_or_fold"):
             return True
     elif any(not a.certain and not a.taken_back for a in attempt.arrivals):
         return False
-    deadline = attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
-    if deadline is None or state.now_ns < deadline:
-        return False
-    if not attempt.arrivals:
-        return True
-    # The quiet time is long against a sweep: the inventory that ends it may have begun in its second half.
-    slack = 0 if attempt.closed_ns is not None else state.config.fusion.motion_close_ms * MS // 2
-    return _swept_since(draft, attempt.seat, deadline - slack)
+    return missing == ()
 
 
-def _swept_since(draft: Draft, seat: str, since_ns: int) -> bool:
-    """True when all antennas of the seat's line have finished a clean inventory that began after ``since_ns``."""
-    state = draft.state
-    assert state.config is not None
-    for antenna in bet_antennas(state.config, seat):
-        area = state.areas.get(area_key(antenna.device, antenna.antenna))
-        if area is None or area.clean is None or area.clean.earliest_ns < since_ns:
-            return False
-        if f"device:{antenna.device}" in state.faults:
-            return False
-    return True
+def _tell_of_looks(
+    draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.Awaited, ...] | None, *, due: bool
+) -> None:
+    """A ruling that stays provisional because a look does not come says so; one without an act has nothing to say."""
+    idle = due or ruling.action == "pending" or missing is None
+    looks.tell(draft, attempt, None if idle else looks.overdue(draft.state, missing or ()))
 
 
 def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...], judged: Judgement) -> bool:
@@ -299,8 +334,10 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
     state.act += 1
     state.standing = None
     state.answers = {}
+    state.confirmed = ()
     state.corrects = None
     draft.clear(f"turn:{seat}")
+    draft.clear(f"look:{seat}")
 
 
 def _issue(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status) -> int:

@@ -2,7 +2,8 @@
 
 Each tag on each antenna has a level (log-odds, see `SensorModel`).  A sighting raises it, a clean
 inventory without the tag lowers it, and a corrupt or incomplete inventory changes nothing for the
-tags it does not name: only a clean answer is evidence of absence.
+tags it does not name: only a clean answer is evidence of absence.  An inventory taken while known tags
+had been told to stay quiet is a clean answer for every tag but those.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.fusion.settings import SensorModel
@@ -34,11 +36,28 @@ class Sighting(msgspec.Struct, frozen=True):
 
 
 class Area(msgspec.Struct, frozen=True):
-    """What is known of one antenna.  ``clean`` is the span of its newest complete inventory."""
+    """What is known of one antenna.
+
+    ``clean`` is the span of its newest complete inventory, ``fresh`` that of the newest one that looked for new
+    tags alone, and ``quiet`` the tags of which that one says nothing.
+    """
 
     tags: dict[str, Sighting] = {}
     clean: TimeSpan | None = None
     refused: int = 0
+    fresh: TimeSpan | None = None
+    quiet: frozenset[str] = frozenset()
+
+    def absent_ns(self, uid: str) -> int:
+        """Start of the newest inventory that shows that this tag, which is not among ``tags``, was not there."""
+        looks = [self.clean]
+        if uid not in self.quiet:
+            looks.append(self.fresh)
+        return max((look.earliest_ns for look in looks if look is not None), default=0)
+
+    def new_tags_ns(self) -> int | None:
+        """Start of the newest inventory that would have named a new tag; None before any."""
+        return max((look.earliest_ns for look in (self.clean, self.fresh) if look is not None), default=None)
 
 
 class Delta(msgspec.Struct, frozen=True):
@@ -53,6 +72,7 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
     if isinstance(seen, Corrupt):
         return area, Delta()
     uids = tuple(dict.fromkeys(tag.uid for tag in seen.tags)) if isinstance(seen, Present) else ()
+    quiet = frozenset(seen.quiet) if isinstance(seen, Present) else frozenset()
     complete = isinstance(seen, CleanEmpty) or seen.complete
     tags = dict(area.tags)
     came: list[str] = []
@@ -63,31 +83,34 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
             refused += 1
             continue
         if known is None:
-            since = area.clean.earliest_ns if area.clean else 0
-            span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
+            span = TimeSpan(min(area.absent_ns(uid), seen.span.latest_ns), seen.span.latest_ns)
             level = model.start + model.hit
             tags[uid] = Sighting(level, span, pos, pos, level)
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
-            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos, max(level, known.peak))
-    left = _lower_missing(tags, frozenset(uids), pos, model) if complete else []
-    clean = seen.span if complete else area.clean
-    return Area(tags, clean, refused), Delta(tuple(sorted(came)), tuple(sorted(left)))
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=max(level, known.peak))
+    left: list[str] = []
+    after = replace(area, tags=tags, refused=refused)
+    if complete or quiet:
+        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model)
+        after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span, quiet=quiet)
+    return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
 
 
-def _lower_missing(tags: dict[str, Sighting], seen: frozenset[str], pos: int, model: SensorModel) -> list[str]:
+def _lower_missing(tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel) -> list[str]:
+    """Every tag but the ``excused`` was clearly absent.  Quiet ones lie there still and may hide others in a stack."""
     step = model.miss_lone if len(tags) <= 1 else model.miss_stack
     left = []
     for uid, known in list(tags.items()):
-        if uid in seen:
+        if uid in excused:
             continue
         level = known.level - step
         if level <= model.gone:
             del tags[uid]
             left.append(uid)
         else:
-            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos, known.peak)
+            tags[uid] = replace(known, level=level, last_pos=pos)
     return left
 
 
@@ -101,8 +124,8 @@ def lower(area: Area, uid: str, model: SensorModel) -> Area:
     if level <= model.gone:
         del tags[uid]
     else:
-        tags[uid] = Sighting(level, known.arrived, known.first_pos, known.last_pos, known.peak)
-    return Area(tags, area.clean, area.refused)
+        tags[uid] = replace(known, level=level)
+    return replace(area, tags=tags)
 
 
 def owner(areas: Mapping[str, Area], uid: str, now: str | None, model: SensorModel) -> str | None:

@@ -38,6 +38,8 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     to ``reaction_max_ms`` after the word was spoken (a "said first" key settles the order at once).
     The same key again within ``key_bounce_ms`` is the same press: no two players act so fast behind each other.
     A blind or ante that is not seen ``post_wait_ms`` after the hand began is asked for by name.
+    ``look_grace_ms`` is what an awaited look at an antenna may take beyond its reader's own bound, for its way to the
+    journal, before the dealer is told that it did not come.
     """
 
     one_motion_ms: int = 500
@@ -47,6 +49,7 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     key_bounce_ms: int = 250
     reaction_min_ms: int = 200
     reaction_max_ms: int = 1500
+    look_grace_ms: int = 500
     sensor: SensorModel = SensorModel()
 
     def __post_init__(self) -> None:
@@ -56,3 +59,5 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             raise ValueError("reaction_min_ms must not be larger than reaction_max_ms, nor negative")
         if self.motion_close_ms <= 0:
             raise ValueError("motion_close_ms must be positive")
+        if self.look_grace_ms < 0:
+            raise ValueError("look_grace_ms must not be negative")
