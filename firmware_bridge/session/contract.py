@@ -132,14 +132,14 @@ class Session(Protocol):
     def outgoing(self) -> bytes:
         """Bytes to write now; each is returned once."""
 
-    def acknowledge(self, press: Press) -> None:
-        """The press is on disk.  A session without presses ignores it."""
+    def acknowledge(self, observation: AnyObservation) -> None:
+        """The sink has committed what this session reported: only now may the device forget it (see `acts`)."""
 
     def remember(self, press: Press) -> None:
         """The press is already known from an earlier run: acknowledge it when resent, do not report it."""
 
-    def withdraw(self, press: Press) -> None:
-        """The press could not be taken after all: when the panel resends it, report it again."""
+    def withdraw(self, observation: AnyObservation) -> None:
+        """It could not be taken after all: when the device delivers it again, report it again."""
 
     def refresh(self) -> None:
         """Let the next result of every antenna through even if it repeats the one before."""
