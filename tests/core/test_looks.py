@@ -23,7 +23,7 @@ def dealt(**stated: object) -> Bench:
     bench = Bench()
     bench.deal()
     if stated:
-        bench.state_bounds(**stated)  # type: ignore[arg-type]
+        bench.state_bounds(**stated)  # type: ignore[arg-type]  # options by name
     return bench
 
 
