@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.drivers.registry import Driven, drive
+from firmware_bridge.ports.listen import ListenLine
 from firmware_bridge.ports.names import port_notes
 from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
@@ -101,7 +102,7 @@ class _Device:
             self._undelivered,
             self._error,
             self._advice,
-            (*self._port_notes, *figures.notes),
+            (*self._port_notes, *(self._port.notes if isinstance(self._port, ListenLine) else ()), *figures.notes),
         )
 
     # -- life ------------------------------------------------------------------------------------
