@@ -150,6 +150,7 @@ def test_one_peer_and_only_the_right_one(peer: str) -> None:
         called = Called(peer=peer)
         async with running(Room(called.config)) as room:
             loop = asyncio.get_running_loop()
+            await room.until(lambda: room.health("reader").opened)
             if not peer:  # whoever comes first is the reader
                 called.port.plug()
                 await room.until(lambda: room.of(DeviceUp), seconds=5)
