@@ -101,6 +101,7 @@ def _ruling(spot: Spot, reading: Reading, after: Hand, verb: Verb) -> Ruling:
         candidates=reading.candidates,
         profile=spot.profile.hash,
         default_to=reading.default_to,
+        floor_reason=reading.why,
     )
     return rights.told(ruling, after)
 
@@ -197,6 +198,7 @@ def _undecided(spot: Spot, reading: Reading) -> Ruling:
         candidates=reading.candidates,
         profile=spot.profile.hash,
         default_to=reading.default_to,
+        floor_reason=reading.why,
     )
 
 

@@ -21,6 +21,7 @@ from tabled.model.acts import (
     Place,
     PushForward,
     Say,
+    Witness,
 )
 from tabled.model.ruling import Adjustment, Candidate, Reason, Ruling
 from tabled.rules import correct, rights
@@ -166,11 +167,25 @@ class Docket:
             return
         self.subject = subject
         if not correct.may_speak(self.profile, act.by):
-            self.final = Judgement(correct.not_heard(self.profile, subject, act.by), None)
+            self.final = Judgement(self._not_heard(subject, act.by), None)
         elif self.put_by is not None:
             self.final = self._correct_put(subject)
         elif subject in self.before:  # else its act is still held, and there is nothing to put right yet
             self.final = self._correct_ruled(subject)
+
+    def _not_heard(self, subject: str, witness: Witness) -> Ruling:
+        """The word does not count; if the dealer counts all the same, the floor hears what that would come to."""
+        ruling = correct.not_heard(self.profile, subject, witness)
+        hand, adjust = self.hand, self.adjust
+        found = None
+        if ruling.floor:
+            found = self._correct_put(subject) if self.put_by else self.before.get(subject) and self._correct_ruled(subject)
+        self.hand, self.adjust = hand, adjust
+        stands = Candidate("stands", None, Reason("choice_stands"))
+        if not found or found.ruling.to is None or found.ruling.action == "stands":
+            return replace(ruling, candidates=(stands,) if ruling.floor else ())
+        put = Candidate("corrected", found.ruling.to, Reason("choice_corrected", {"to": found.ruling.to}))
+        return replace(ruling, candidates=(stands, put))
 
     def _last_bettor(self) -> str | None:
         for seat, _ in reversed(self.groups):
