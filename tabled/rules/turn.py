@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tabled.model.acts import AnyAct, Decided
+from tabled.model.acts import AnyAct, Decided, Say
 from tabled.model.ruling import Candidate, Reason, Ruling
 from tabled.rules import rights
 from tabled.rules.doubt import WHY, outcomes, turned
@@ -20,9 +20,12 @@ from tabled.rules.words import binding, conditional
 
 
 def with_chips(acts: Sequence[AnyAct]) -> bool:
-    """Whether an act put chips in (for counting substantial action)."""
-    return any(getattr(a, "chips", ()) for a in acts) or any(
-        isinstance(a, Decided) and a.act not in ("check", "fold") for a in acts
+    """Whether an act put chips in, or bound its seat to (for counting substantial action)."""
+    return any(
+        getattr(a, "chips", ())
+        or (isinstance(a, Decided) and a.act not in ("check", "fold"))
+        or (isinstance(a, Say) and a.word not in ("check", "fold", "other"))
+        for a in acts
     )
 
 
