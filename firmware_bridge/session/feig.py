@@ -29,7 +29,7 @@ RF_OUTPUT = 0x6A
 SELECT_CHANNEL = 0xDD
 READ_CONFIG = 0x80
 WRITE_CONFIG = 0x81
-BARRIERS: tuple[tuple[int, bytes], ...] = (
+BARRIERS: tuple[Command, ...] = (
     (SOFTWARE_VERSION, b""),
     (RF_RESET, b""),
     (0x66, b"\x00"),
@@ -57,23 +57,22 @@ NO_BOOT = BootId(0)
 MODELS = {0x53: "FEIG ID CPR40"}
 
 
-class FeigSession(PolledSession[FeigFrame]):
-    """One reader.  ``byte_ns`` is the line's time for a byte (0 for TCP), for the stated worst case."""
+class FeigSession(PolledSession[FeigFrame, FeigOptions]):
+    """One reader."""
 
+    barriers = BARRIERS
     kind = "FEIG reader"
     line_advice = "its bus address and the baud rate and parity (38400 8E1 as shipped)"
 
     def __init__(self, device: DeviceId, options: FeigOptions, *, byte_ns: int = 0, port: str = "") -> None:
-        problem = options.problem(byte_ns)
-        if problem is not None:
-            raise ValueError(f"reader '{device}': {problem}")
-        self.options = options
-        self._byte_ns = byte_ns
+        super().__init__(device, options, byte_ns=byte_ns, port=port)
         self._advanced = bool(options.advanced)
         self._muxes = tuple(sorted({channel_of(a)[0] for a in options.antennas})) if options.multiplexer else ()
-        super().__init__(device, options, FeigDecoder(), BARRIERS, port=port)
 
     # -- words -----------------------------------------------------------------------------------
+
+    def _new_decoder(self) -> FeigDecoder:
+        return FeigDecoder()
 
     def member_in(self, *, shared: bool) -> Member:
         """See `plan.member`."""

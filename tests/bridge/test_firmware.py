@@ -301,8 +301,8 @@ def test_presses_cross_a_bad_cable_and_kills_once_each(program: Path, tmp_path: 
                     taken[panel.press(amount=100 * life + 50)] = 100 * life + 50
                     panel.kill()
             assert panel is not None
-            await room.until(lambda: {(p.boot, p.seq) for p in room.of(Press)} == set(taken), seconds=10)
-            await room.until(lambda: panel.state()["pending"] == 0, seconds=10)
+            await room.until(lambda: {(p.boot, p.seq) for p in room.of(Press)} == set(taken))
+            await room.until(lambda: panel.state()["pending"] == 0)
             counters = room.health("panel").counters
         assert sorted((p.boot, p.seq) for p in room.of(Press)) == sorted(taken), "each once"
         assert {(p.boot, p.seq): p.amount for p in room.of(Press)} == taken
