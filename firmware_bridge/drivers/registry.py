@@ -20,6 +20,12 @@ import msgspec
 
 from firmware_bridge.framing.decoder import Decoder
 from firmware_bridge.session.contract import DeviceConfig, ListenPort, PortSettings, SerialPort, Session, TcpPort
+from firmware_bridge.session.deck import DeckOptions
+from firmware_bridge.session.keypad import KeypadOptions
+from firmware_bridge.session.metratec import MetratecOptions
+from firmware_bridge.session.panel import PanelOptions
+from firmware_bridge.session.pepper import PepperOptions
+from firmware_bridge.session.plan import FeigOptions
 from firmware_bridge.session.problems import ConfigProblem
 
 GROUP = "tabled.drivers"
@@ -120,12 +126,12 @@ def _built_in() -> dict[str, tuple[Driver, type[msgspec.Struct]]]:
     )
 
     return {
-        "feig": (feig.drive, feig.FeigOptions),
-        "keypad": (keypad.drive, keypad.KeypadOptions),
-        "metratec": (metratec.drive, metratec.MetratecOptions),
-        "panel": (panel.drive, panel.PanelOptions),
-        "pepper": (pepper.drive, pepper.PepperOptions),
-        "streamdeck": (streamdeck.drive, streamdeck.DeckOptions),
+        "feig": (feig.drive, FeigOptions),
+        "keypad": (keypad.drive, KeypadOptions),
+        "metratec": (metratec.drive, MetratecOptions),
+        "panel": (panel.drive, PanelOptions),
+        "pepper": (pepper.drive, PepperOptions),
+        "streamdeck": (streamdeck.drive, DeckOptions),
     }
 
 
