@@ -219,9 +219,8 @@ def contradictions(said: Said) -> list[str]:
     elif not FACTS[code](said):
         found.append(f"{code} {r.reason.params} is not so: {r}")
     if said.after is not None:
-        for lock in r.may_not_raise:
-            if not LOCK_FACTS[lock.reason.code](lock, said.after):
-                found.append(f"seat {lock.seat}: {lock.reason} is not so")
+        wrong = (x for x in r.may_not_raise if not LOCK_FACTS[x.reason.code](x, said.after))
+        found += [f"seat {x.seat}: {x.reason} is not so" for x in wrong]
     alone = code in ONE_CANDIDATE or (r.floor_reason is not None and r.floor_reason.code == "why_out_of_turn")
     if r.floor and len(r.candidates) < (1 if alone else 2):
         found.append(f"the floor is asked and has nothing to choose between: {r.candidates}")

@@ -21,6 +21,7 @@ from tests.rules.facts import FACTS, Said, contradictions
 from tests.rules.shared import records
 from tests.rules.table import judged, load, situation
 from tests.rules.test_setups import passive
+from tests.rules.test_wording import COMPOSED, emitted
 
 NAMES = ("dutch-full-bet", "dutch-half-bet", "roberts", "swedish", "tda-2024", "wsop-2026", "wsop-live-2024")
 
@@ -146,8 +147,6 @@ def test_a_short_all_in_tells_no_stack():
 
 
 def test_every_code_of_the_law_has_its_check():
-    from tests.rules.test_wording import COMPOSED, emitted
-
     candidates = {
         "amount", "full_call", "forfeit_fold", "take_back_reconsider", "call_amount", "call_any", "binding_raise",
         "free_choice",
