@@ -55,43 +55,43 @@ class PolledOptions(Protocol):
 
     @property
     def antennas(self) -> tuple[int, ...]:
-        """Antenna numbers, in the order of the looks."""
+        """Antenna numbers, in the order of the looks (in a table's configuration: the ``antennas`` of the device)."""
 
     @property
     def inventory_timeout_ms(self) -> int:
-        """How long an inventory may take."""
+        """How long an inventory may take; 1 to 10000."""
 
     @property
     def reply_timeout_ms(self) -> int:
-        """How long any other answer may take."""
+        """How long any other answer may take; 1 to 10000."""
 
     @property
     def gap_ms(self) -> int:
-        """Silence after which a frame's head is given up."""
+        """Silence after which a frame's head is given up; 1 to 10000."""
 
     @property
     def lost_after_ms(self) -> int:
-        """Silence that is a loss, together with ``silent_limit``."""
+        """Silence that is a loss, together with ``silent_limit``; 1 to 10000."""
 
     @property
     def silent_limit(self) -> int:
-        """Questions in a row without an answer that are a loss, together with ``lost_after_ms``."""
+        """Questions in a row without an answer that are a loss, together with ``lost_after_ms``; 1 to 100."""
 
     @property
     def min_sweep_ms(self) -> int:
-        """A pass over all antennas lasts at least so long."""
+        """A pass over all antennas lasts at least so long; 0 to 10000."""
 
     @property
     def presence_ms(self) -> int:
-        """Where new chips are looked for alone, everything is looked at so often."""
+        """Where new chips are looked for alone, everything is looked at so often; 0 to 60000."""
 
     @property
     def new_chips(self) -> int:
-        """Most chips that land between two looks."""
+        """Most chips that land between two looks, for the stated bound to hold; 0 to 256."""
 
     @property
     def chips_per_antenna(self) -> int:
-        """Most chips on one antenna."""
+        """Most chips on one antenna, for the stated bound to hold; 0 to 256."""
 
 
 def common_problem(options: PolledOptions, antennas: int) -> str | None:

@@ -37,16 +37,17 @@ _REFUSALS = frozenset(("CCE", "UCO", "UPA", "NOS", "EHX", "EDX", "WDL", "CRT"))
 
 
 class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of the driver.  Times in milliseconds.
-
-    Antenna ``a`` is port ``a - 1 + first_port``.  ``power_mw`` None leaves the reader's own setting.
-    """
+    """Options of the driver.  Times in milliseconds."""
 
     antennas: tuple[int, ...]
     select: Literal["manual", "auto"] = "manual"
+    """"auto": the reader itself goes from port to port; then the antennas are 1, 2, 3 … in this order."""
     first_port: int = 0
+    """Number of the first antenna port on the wire, 0 or 1: antenna ``a`` is port ``a - 1 + first_port``."""
     power_mw: int | None = None
+    """Output power: 100, 200, or 500 to 4000 in steps of 250; without it the reader's own setting stays."""
     lanes: Literal["sweep", "ont"] = "sweep"
+    """"ont": the reader names only chips that are new, so that they are seen sooner; for a single antenna."""
     presence_ms: int = 1000
     new_chips: int = 5
     chips_per_antenna: int = 20

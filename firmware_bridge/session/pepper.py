@@ -42,16 +42,15 @@ differ); "no reply received" with layer 0."""
 
 
 class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of the driver.  Times in milliseconds.
-
-    ``empty_codes``: further error codes, the two bytes as they came, that this firmware says for an empty field.
-    """
+    """Options of the driver.  Times in milliseconds."""
 
     antennas: tuple[int, ...]
     lanes: Literal["sweep", "quiet"] = "sweep"
+    """"quiet": known chips are told to stay quiet, so that new ones are seen sooner; for a single antenna."""
     presence_ms: int = 1000
     new_chips: int = 5
     empty_codes: tuple[int, ...] = ()
+    """Further error codes, the two bytes as they came, that this firmware says for an empty field; 0 to 65535."""
     chips_per_antenna: int = 20
     inventory_timeout_ms: int = 400
     reply_timeout_ms: int = 100
