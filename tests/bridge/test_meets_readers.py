@@ -103,6 +103,7 @@ def test_ports_that_the_reader_goes_through_by_itself() -> None:
         ("pepper", "uid_msb_first", {}),
         ("pepper", "polling", {}),
         ("feig", "ont_default", {}),
+        ("feig", "mux_wrapped", {"mux_frame": "wrapped"}),
         ("feig", "short_info", {}),
     ],
 )
@@ -124,6 +125,18 @@ def test_rare_misbehaviour_makes_no_wrong_word(make: str, quirk: str) -> None:
         assert room.of(Present)
 
     meet(make, body, quirks=Quirks(**{quirk: True}), inventory_timeout_ms=250)
+
+
+@pytest.mark.parametrize(("wrapped", "ours", "other"), [(True, "bare", "wrapped"), (False, "wrapped", "bare")])
+def test_the_wrong_form_of_the_multiplexers_command_is_named(wrapped: bool, ours: str, other: str) -> None:
+    async def body(room: Room, reader: Reader) -> None:
+        await room.until(lambda: room.of(Corrupt))
+        (note,) = room.health("reader").notes
+        assert f'try the option mux_frame = "{other}"' in note
+        assert not room.of(Present)
+        assert not room.of(CleanEmpty), "an antenna that was not selected is not empty"
+
+    meet("feig", body, quirks=Quirks(mux_wrapped=wrapped), mux_frame=ours)
 
 
 def test_a_single_antenna_with_only_new_tags_as_shipped_is_never_empty() -> None:
