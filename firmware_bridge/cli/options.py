@@ -15,7 +15,6 @@ from firmware_bridge.cli.text import wrapped
 from firmware_bridge.drivers.registry import driver_names, options_type
 from firmware_bridge.session.asking import PolledOptions
 
-
 REQUIRED = "must be given"
 
 
