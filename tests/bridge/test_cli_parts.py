@@ -176,7 +176,31 @@ def test_permissions_are_told_with_the_group(tmp_path: Path, monkeypatch: pytest
     assert "from the next log-in on" in findings.port_findings(device.by_id, device, tmp_path)[0].says
     node.chmod(stat.S_IRUSR)
     closed = findings.port_findings(device.by_id, device, tmp_path)[0]
-    assert 'KERNEL=="ttyUSB0", GROUP="dialout", MODE="0660"' in closed.paste[0]
+    rule = 'SUBSYSTEM=="tty", ATTRS{idVendor}=="0403", ATTRS{idProduct}=="6001", ATTRS{serial}=="A1", '
+    assert rule + 'GROUP="dialout", MODE="0660"' in closed.paste[0], "the device, whatever its name is next time"
+    assert "KERNEL" not in closed.paste[0]
+
+
+def test_a_mainboards_port_is_opened_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = tmp_path / "dev/ttyS0"
+    port.parent.mkdir()
+    port.touch()
+    port.chmod(stat.S_IRUSR)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    found = findings.port_findings("/dev/ttyS0", system.serial_device("/dev/ttyS0", tmp_path), tmp_path)[0]
+    assert 'KERNEL=="ttyS0", GROUP="dialout", MODE="0660"' in found.paste[0]
+
+
+def test_the_process_behind_a_pseudo_terminal_is_the_device_and_no_other_user(tmp_path: Path) -> None:
+    for pid, index in ((4711, "7"), (4712, "8")):
+        folder = tmp_path / "proc" / str(pid)
+        for part in ("fd", "fdinfo"):
+            (folder / part).mkdir(parents=True)
+        (folder / "comm").write_text("panel_host\n")
+        (folder / "fd/3").symlink_to(tmp_path / "dev/ptmx")
+        (folder / "fd/4").symlink_to(tmp_path / "dev/pts/7")
+        (folder / "fdinfo/3").write_text(f"pos:\t0\nflags:\t02\ntty-index:\t{index}\n")
+    assert [h.pid for h in system.holders("/dev/pts/7", tmp_path)] == [4712], "who has another's master is a user"
 
 
 def test_holders_are_named(tmp_path: Path) -> None:
