@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,7 +48,10 @@ def _find(name: str, beside: Path | None) -> tuple[str, str, Path | None]:
 
 
 def load(name: str | Path) -> Profile:
-    """Load a profile by name or path, and the profiles it inherits.  Raises ProfileError, one line."""
+    """Load a profile by name or path, and the profiles it inherits.  Raises ProfileError, one line.
+
+    A file that inherits and gives no name of its own goes by its file name, never by that of the law it changes.
+    """
     return _load(str(name), None, ())
 
 
@@ -55,17 +59,20 @@ def _load(name: str, beside: Path | None, chain: tuple[str, ...]) -> Profile:
     text, where, folder = _find(name, beside)
     if where in chain or len(chain) >= MAX_DEPTH:
         raise ProfileError(f"{where}: inherits in a circle: {' -> '.join((*chain, where))}")
-    parent = _inherits(text)
+    given = _given(text)
+    parent = str(given.get("inherits", ""))
     base = _load(parent, folder, (*chain, where)) if parent else None
-    return parse(text, base, where)
+    made = parse(text, base, where)
+    own = {"name": Path(where).stem, "title": ""}
+    return made.with_values(**{k: v for k, v in own.items() if k not in given}) if base is not None else made
 
 
-def _inherits(text: str) -> str:
-    """The parent's name; a file that is no TOML has none here, and :func:`parse` reports it by name."""
+def _given(text: str) -> dict[str, Any]:
+    """What the file itself gives; nothing if it is no TOML, which :func:`parse` reports by name."""
     try:
-        return str(tomllib.loads(text).get("inherits", ""))
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        return ""
+        return {}
 
 
 def resolved(name: str | Path) -> str:
@@ -101,7 +108,7 @@ def list_() -> None:
 def show(name: str) -> None:
     """Explain every value of the profile NAME (a name or a .toml file) with its paragraph."""
     p = _loaded(name)
-    click.echo(f"{p.name}: {p.title}  [hash {p.hash}]")
+    click.echo(f"{_label(name, p)}{': ' if p.title else ''}{p.title}  [hash {p.hash}]")
     if p.inherits:
         click.echo(f"inherits {p.inherits}")
     for setting in SETTINGS:
@@ -129,16 +136,22 @@ def diff(one: str, other: str) -> None:
     for setting in different:
         told = SETTINGS_EXPLAINED[setting]
         click.echo(f"{setting}: {told.about}")
-        for p in (a, b):
+        for label, p in ((_label(one, a), a), (_label(other, b), b)):
             value = getattr(p, setting)
             meaning = _meaning(told, value)
             clauses = ", ".join(p.clauses(*told.topics))
-            text = f"    {p.name}: {_shown(value)}" + (f" - {meaning}" if meaning else "")
+            text = f"    {label}: {_shown(value)}" + (f" - {meaning}" if meaning else "")
             click.echo(text + (f"  ({clauses})" if clauses else ""))
     if not different:
         click.echo(
-            f"{a.name} and {b.name} have the same settings" + ("" if a.cite == b.cite else "; they cite differently")
+            f"{_label(one, a)} and {_label(other, b)} have the same settings"
+            + ("" if a.cite == b.cite else "; they cite differently")
         )
+
+
+def _label(asked: str, p: Profile) -> str:
+    """The name, and the file where the profile is one of the room's own."""
+    return p.name if asked in names() else f"{p.name} ({Path(asked).name})"
 
 
 def _shown(value: object) -> str:

@@ -130,6 +130,26 @@ def test_diff_names_what_differs_and_what_it_means():
     assert "same settings" in same.output
 
 
+def test_a_house_profile_goes_by_its_own_name(tmp_path):
+    """Not by that of the law it changes; a file that names itself goes by that name."""
+    bare, named = tmp_path / "club.toml", tmp_path / "b.toml"
+    bare.write_text('inherits = "swedish"\nraise_cap = 5\n')
+    named.write_text('name = "Monday"\ntitle = "Our own"\ninherits = "swedish"\n')
+    p = load(bare)
+    assert (p.name, p.title, p.inherits, p.raise_cap) == ("club", "", "swedish", 5)
+    assert p.hash != load("swedish").hash
+    assert parse(resolved(bare)).hash == p.hash
+    show = CliRunner().invoke(profile, ["show", str(bare)]).output.splitlines()
+    assert show[:2] == [f"club (club.toml)  [hash {p.hash}]", "inherits swedish"]
+    show = CliRunner().invoke(profile, ["show", str(named)]).output.splitlines()
+    assert show[0].startswith("Monday (b.toml): Our own  [hash ")
+    out = CliRunner().invoke(profile, ["diff", "swedish", str(bare)]).output
+    assert "    swedish: 3" in out
+    assert "    club (club.toml): 5" in out
+    out = CliRunner().invoke(profile, ["diff", str(named), "swedish"]).output
+    assert out == "Monday (b.toml) and swedish have the same settings\n"
+
+
 def test_commands_report_mistakes_without_a_traceback():
     out = CliRunner().invoke(profile, ["show", "nobody"])
     assert out.exit_code == 1
