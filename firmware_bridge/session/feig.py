@@ -25,7 +25,7 @@ from firmware_bridge.session.inventory import Status, describe, read_batch
 from firmware_bridge.session.plan import MAX_ROUNDS, FeigOptions, channel_of, member
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
-from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp, Restarted, TimeSpan
 
 SOFTWARE_VERSION = 0x65
 RF_RESET = 0x69
@@ -57,7 +57,8 @@ ONT = 0x01
 ACOLL = 0x04
 
 NO_BOOT = BootId(0)
-"""A FEIG reader has no boot id: a reader that reboots is silent, lost, and comes back as a new hello."""
+"""A FEIG reader has no boot id.  One that reboots is silent: for long, and it is lost and comes back as a new hello;
+for a moment, and it shows if it had to be set otherwise than it is shipped, for that is undone."""
 
 _NOT_KNOWN = frozenset((0x80, 0x81, int(Status.UNAVAILABLE)))
 """Unknown command, wrong length, not available."""
@@ -70,10 +71,13 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
     barriers = BARRIERS
     kind = "FEIG reader"
     line_advice = "its bus address and the baud rate and parity (38400 8E1 as shipped)"
+    network_advice = "its address and port number, and whether it takes advanced frames (else: advanced = false)"
 
     def __init__(self, device: DeviceId, options: FeigOptions, *, byte_ns: int = 0, port: str = "") -> None:
         super().__init__(device, options, byte_ns=byte_ns, port=port)
         self._advanced = bool(options.advanced)
+        self._set_ns = 0
+        """When its configuration was last set, or read as it was set."""
         self._muxes = tuple(sorted({channel_of(a)[0] for a in options.antennas})) if options.multiplexer else ()
 
     # -- words -----------------------------------------------------------------------------------
@@ -88,7 +92,7 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
     def _reset(self) -> None:
         self._may_be_on = set(self._muxes)
         self._rf_may_be_on = True
-        self._wake_first = False
+        self._wake_first = self._configured = False
         self._rounds = 0
 
     @property
@@ -138,16 +142,25 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
         wanted = now | ONT | ACOLL if self._muting else now & ~ONT
         if now == wanted:
             self._wake_first = False
+            self._set_ns = now_ns
             return super()._after_barrier(now_ns)
         self._muted.clear()
+        # What was set has gone, and this port was never lost: the reader itself has started anew.
+        restarted: Found = []
+        if self._configured:
+            self._restarts += 1
+            self._configured = False
+            span = TimeSpan(min(self._set_ns, now_ns), now_ns)
+            restarted = [Restarted(self.device, span, BootId(self._restarts))]
         block = bytes((*block[:ONT_BYTE], wanted, *block[ONT_BYTE + 1 :]))
         self._ask((WRITE_CONFIG, bytes((ANTICOLLISION,)) + block), self._on_configured, now_ns, Role.HELLO)
-        return []
+        return restarted
 
     def _on_configured(self, frame: FeigFrame, now_ns: int) -> Found:
         if frame.status != Status.OK:
             return self._unsettled(f"configuration block 5 written: {describe(frame.status)}", now_ns)
         self._wake_first = False
+        self._configured, self._set_ns = True, now_ns
         return super()._after_barrier(now_ns)
 
     def _unsettled(self, reason: str, now_ns: int) -> Found:

@@ -52,7 +52,9 @@ class PolledSession(Generic[FrameT, OptionsT]):
 
     kind = "reader"
     line_advice = "the baud rate and parity"
-    """What to check where bytes come that make no sense."""
+    """What to check on a serial line where bytes come that make no sense."""
+    network_advice = "its address and port number"
+    """The same behind a socket, where there is neither baud rate nor parity."""
 
     barriers: ClassVar[tuple[Command, ...]]
     """Commands that change nothing, of which one has no answer outstanding."""
@@ -492,6 +494,7 @@ class PolledSession(Generic[FrameT, OptionsT]):
     def _lost(self, now_ns: int) -> DeviceLost:
         silent_ns = now_ns - self._answered_ns if self._answered_ns > self._started_ns else None
         where = f"Reader '{self.device}' on {self._port}"
-        reason, advice = lost_words(where, self.kind, self.line_advice, silent_ns, self._heard_bytes)
+        check = self.network_advice if self._port.startswith("tcp") else self.line_advice
+        reason, advice = lost_words(where, self.kind, check, silent_ns, self._heard_bytes)
         self._shut(now_ns)
         return DeviceLost(self.device, TimeSpan(self._answered_ns, now_ns), reason, advice)

@@ -37,7 +37,7 @@ class Run:
         self.process = process
         self.out = self.err = ""
 
-    async def end(self, seconds: float = 15) -> int:
+    async def end(self, seconds: float = 120) -> int:
         async with asyncio.timeout(seconds):
             out, err = await self.process.communicate()
         self.out += out.decode()
@@ -48,7 +48,7 @@ class Run:
         assert self.process.returncode is not None
         return self.process.returncode
 
-    async def line(self, part: str, seconds: float = 10) -> str:
+    async def line(self, part: str, seconds: float = 60) -> str:
         """The next line that holds ``part``."""
         assert self.process.stdout is not None
         async with asyncio.timeout(seconds):
