@@ -89,6 +89,29 @@ def hand_from(situation: Situation, profile: Profile) -> Hand:
     return hand
 
 
+def contradiction(situation: Situation) -> str:
+    """What in a set-up cannot be so together, in words that say what to put right; empty if nothing.
+
+    A price over every line is that of blinds, a straddle or a bring-in posted short; a line over the price is a
+    wrong amount that nobody has ruled on (``put``); a raise size over the whole bet is left by an all-in opening.
+    """
+    s = situation
+    top = max((seat.line for seat in s.seats), default=0)
+    forced = max((*s.blinds, s.straddle or 0, s.limits.bring_in), default=0) if s.street == 0 else 0
+    if s.bet_to > max(top, forced):
+        return f"bet_to is {s.bet_to}, and no seat has more than {top} on its line; give bet_to or the line as it is"
+    if s.bet_to < top and not any(p.act == "put" for p in s.prior):
+        return f"a seat has {top} on its line, and bet_to is {s.bet_to}; a wrong amount not ruled on is a prior put"
+    big_bet = s.structure in ("no-limit", "pot-limit")
+    short = any(p.act == "all_in" for p in s.prior) or any(x.stack == 0 and x.line for x in s.seats)
+    if big_bet and s.last_full_raise > s.bet_to > 0 and not short:
+        return f"last_full_raise {s.last_full_raise} is more than the whole bet of {s.bet_to}"
+    turn = next((x for x in s.seats if x.seat == s.to_act), None)
+    if turn is not None and (turn.status != "in" or turn.stack == 0):
+        return f"to_act is {turn.seat}, who is {'all-in' if turn.status == 'in' else turn.status.replace('_', '-')}"
+    return ""
+
+
 def _seat(hand: Hand, situation: Situation) -> None:
     """Stacks, lines and pot."""
     hand.street = situation.street
