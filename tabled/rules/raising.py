@@ -36,7 +36,24 @@ def raise_to(
         )
     if spot.opening:
         return _small_opening(spot, total, spoken, topics, rests_on)
-    return _small_raise(spot, total, spoken, topics, rests_on)
+    return _completion(spot, total, spoken, topics, rests_on) or _small_raise(spot, total, spoken, topics, rests_on)
+
+
+def _completion(
+    spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]
+) -> Reading | None:
+    """Spread limit, over a short all-in that may be completed: an amount up to the whole bet completes it.
+
+    Silent chips under half way to it do not.  (At fixed limit the completion is the one legal raise.)
+    """
+    whole, bet_to = spot.complete, spot.hand.bet_to
+    if whole is None or spot.fixed or not bet_to < total <= whole:
+        return None
+    if not spoken and total < whole and 2 * (total - bet_to) < whole - bet_to:
+        return None
+    return Reading(
+        kind="raise", to=whole, reason=Reason("complete"), topics=(*topics, "completion"), rests_on=rests_on
+    )
 
 
 def _circumstances(spot: Spot, total: int) -> tuple[str, ...]:

@@ -101,6 +101,20 @@ def test_fixed_limit_every_line_of_tiny_stacks(law, seats):
     assert budget[0] > 300
 
 
+@pytest.mark.parametrize("law", [FULL, HALF], ids=["full", "half"])
+@pytest.mark.parametrize("seats", [2, 3])
+def test_spread_limit_every_line_of_tiny_stacks(law, seats):
+    """2 to 3, blinds 1 and 2: the smallest and the largest raise, short all-ins, and in half-bet games completions."""
+    budget = [0]
+    chips = (1, 2, 3, 4, 5, 7, 9, 11) if seats == 2 else (1, 3, 5, 6, 8)
+    half = law is HALF
+    for stacks in itertools.product(chips, repeat=seats):
+        hand = deal(list(stacks), (1, 2), law, structure="spread-limit", limits={"min": 2, "max": 3})
+        naive = naive_of(hand, list(stacks), (1, 2), rule="half" if half else "full", spread=3, completes=half)
+        walk(hand, naive, budget)
+    assert budget[0] > 300
+
+
 def test_three_streets_by_chance_from_the_second_street_on():
     """Later streets: no blinds, the first seat left of the button opens; played by a seeded player."""
     rng = random.Random(20240)
