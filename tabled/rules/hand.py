@@ -262,7 +262,7 @@ class Hand(Facing):
         self.raises += 1
 
     def _count_half(self, to: int) -> None:
-        """An all-in of at least half is a bet or raise.  Whom it reopens is for each seat to measure, if they add up."""
+        """An all-in of at least half is a bet or raise; if they add up, each seat measures whether it reopens."""
         self.base = to
         self.bets += 1
         if not self.table.cumulative:

@@ -20,7 +20,7 @@ from tabled.rules.profile import Profile
 from tabled.rules.raising import raise_to
 from tabled.rules.reading import Reading, Spot
 from tabled.rules.settle import Judgement, held, idle, settle
-from tabled.rules.words import binding, read_word
+from tabled.rules.words import binding, read_word, short_number
 
 __all__ = ["Judgement", "judge"]
 
@@ -101,8 +101,12 @@ def _in_time(spot: Spot) -> tuple[tuple[Say, ...], tuple[Say, ...]]:
 
 def _chips_first(spot: Spot, late: tuple[Say, ...]) -> Reading:
     """Chips landed first.  A later word changes nothing, but one that would shrink a raise is shown to the floor."""
-    reading = read_chips(spot)
     say = binding(late)
+    if say is not None and say.word == "number" and spot.opening and len(spot.gesture.new) == 1:
+        short = short_number(spot, say.amount or 0) if spot.profile.late_short_number == "pot_test" else None
+        if short is not None:
+            return short
+    reading = read_chips(spot)
     if say is not None and reading.kind == "raise" and say.word in ("call", "check", "fold"):
         return _resting(reading, "speech_vs_chips", "chips_first")
     return reading

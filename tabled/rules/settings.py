@@ -58,6 +58,11 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         {"call": "a call, like any single chip", "all_in": "all-in"},
         ("one_chip_facing", "last_chips"),
     ),
+    "stack_pushed": Setting(
+        "The whole stack pushed to the pot in silence, over a bet.",
+        {"all_in": "all-in, whatever its chips are", "chip_rules": "judged as one chip or several"},
+        ("last_chips",),
+    ),
     "multi_chip_test": Setting(
         "Several silent chips over a bet.",
         {
@@ -237,6 +242,11 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
             "literal": "taken as it is",
             "pot_test": "hundreds or thousands: the largest not over the pot, else the floor",
         },
+        ("short_number",),
+    ),
+    "late_short_number": Setting(
+        "Such a number said after one chip was put in as an opening bet.",
+        {"ignored": "the chip came first and counts", "pot_test": "it says how much of the chip is bet"},
         ("short_number",),
     ),
     "low_voice": Setting(

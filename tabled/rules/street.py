@@ -117,7 +117,7 @@ class Docket:
         self._settle_open()
 
     def _is_late(self, act: AnyAct) -> bool:
-        """Whether this comes after the seat's act was ruled and others have acted, with no new turn of its own ahead."""
+        """Whether this comes after the seat's act was ruled and others have acted, with no turn of its own ahead."""
         seat = act.seat
         judged = self.judged.get(seat)
         if judged is None or seat in self.held or isinstance(act, Decided):

@@ -40,7 +40,7 @@ def test_dutch_underraise_that_is_not_all_in_is_not_the_half_bet_rule():
 @pytest.mark.parametrize(("stack", "free"), [(59, set()), (60, {"A"})])
 def test_swedish_fixed_limit_all_in_reopens_from_half(stack, free):
     where = situation(f"A 960/40* B {stack} C 1000", "B", 40, 40, prior="A bet 40", **FIXED)
-    r = rule("swedish", where, f"B push {stack}", f"C did call {stack}")
+    r = rule("swedish", where, f"B push 40 {stack - 40}", f"C did call {stack}")
     assert open_to(r) == free
 
 

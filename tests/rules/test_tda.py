@@ -273,6 +273,9 @@ def test_tda_52_b_misquoted_pot_is_put_right_until_substantial_action():
     r = pot_quoted(1200, "B did fold")
     assert (r.action, r.to, r.back) == ("bet", 1050, 150)
     r = pot_quoted(1200, "B did call 1200", "C did fold")
+    assert (r.action, r.to, r.back) == ("bet", 1050, 150)
+    assert [(x.seat, x.add) for x in r.adjust] == [("B", -150)]
+    r = pot_quoted(1200, "B did call 1200", "C did fold", "card dealt")
     assert (r.action, r.to) == ("bet", 1200)
 
 
