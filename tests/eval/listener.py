@@ -26,8 +26,17 @@ class Listener:
         """What was right for acts of this street that are scored already, by seat and the ruling's number."""
         self.extra: list[str] = []
         """Rulings that nobody called for."""
+        self.dropped: set[str] = set()
+        """Seats that have dropped a chip in this hand, out of turn."""
+        self.lost = False
+        """A dropped chip was ruled on, to the letter (§7.7): nobody at the table is of one mind, and the hand ends."""
         self.alerts: Counter[str] = Counter()
         self._asked: dict[int, Watch] = {}
+
+    def new_hand(self) -> None:
+        """Nothing of the hand before matters."""
+        self.last, self.dropped, self.lost, self.extra = {}, set(), False, []
+        self.new_street()
 
     def new_street(self) -> None:
         """Rulings of the street before are no longer corrected."""
@@ -65,6 +74,10 @@ class Listener:
             watch.rulings.append(said)
             return
         if said.status != "final":
+            return
+        if seat in self.dropped:
+            self.alerts["ruled on a dropped chip"] += 1
+            self.lost = True
             return
         known = self.past.get((seat, said.act))
         if known is None or all(truth.outcome(j.ruling) != truth.outcome(said.ruling) for j in known):

@@ -7,6 +7,7 @@ is counted once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -82,7 +83,8 @@ class Game:
                 self._play_hand(n)
             except HandSpoilt:
                 self._abandon(n)
-            self._clear()
+            if not self._clear():
+                break
         t = self.table
         looks = sum(n for n, _ in t.reads.values())
         whole = (t.now - min(first for _, first in t.reads.values())) / MS
@@ -134,8 +136,8 @@ class Game:
             hand_id=f"{self.where}-{n}", seats=tuple(seats), blinds=(SMALL, BIG), chip_unit=UNIT, button=t.seats[-1]
         )
         self.hand = Hand.start(setup, self.profile)
-        self.dealer.given, self.raises, self.ears.past, self.ears.watches = dict.fromkeys(t.seats, 0), 0, {}, {}
-        self.ears.last = {}
+        self.dealer.given, self.raises = dict.fromkeys(t.seats, 0), 0
+        self.ears.new_hand()
         t.order(StartHand(request=f"{self.where}-{n}", who="floor", setup=setup))
         for seat, amount in zip(t.seats, (SMALL, BIG), strict=False):
             self.dealer.put(seat, amount, "posts", later_s=self.rng.uniform(0.0, 0.8))
@@ -194,6 +196,9 @@ class Game:
         hand = self.hand
         assert hand is not None
         self.ears.extra = []
+        lying = self.table.state.attempts.get(seat) if seat in self.ears.dropped else None
+        if lying is not None and not lying.empty:
+            raise HandSpoilt  # its dropped chip still means something, and what, nobody at the table would agree on
         self.table.reader.favoured = int(seat)
         roll = 1000 * self.rng.random()
         share = self.meanwhile
@@ -280,7 +285,9 @@ class Game:
     def _others(self, watch: Watch) -> None:
         """What other people do at the same time; none of it means anything."""
         t, share = self.table, self.meanwhile
-        others = [s for s in t.seats if s not in self.ears.watches and s != self._next_after(watch.spot.seat)]
+        trial = watch.spot.hand.copy()
+        trial.pass_turn(trial.table.index[watch.spot.seat])
+        others = [s for s in t.seats if s not in self.ears.watches and s != trial.to_act]
         for what, own in (("fidget", False), ("passing", True), ("bystander", False)):
             if 1000 * self.rng.random() >= share.get(what, 0) or not (others or own):
                 continue
@@ -293,11 +300,8 @@ class Game:
                 t.hands.empty_trip(timeline, at, stay=self.rng.uniform(0.3, 1.5))
             elif chips := self.scene.stack(int(seat))[:1]:
                 dropped(self.scene, timeline, at, chips)
+                self.ears.dropped.add(seat)
             watch.act.ended_ns = max(watch.act.ended_ns, t.perform(timeline))
-
-    def _next_after(self, seat: str) -> str:
-        seats = self.table.seats
-        return seats[(seats.index(seat) + 1) % len(seats)]
 
     def _wait_for_open_question(self) -> None:
         t = self.table
@@ -317,8 +321,7 @@ class Game:
             final = watch.rulings[-1] if watch.rulings[-1].status == "final" else watch.finals[-1]
             if final is not looked[0]:
                 right = truth.accepted(watch.spot, watch.act, final.ruled_ns)
-                same = [j for j in right if truth.effect(j.ruling) == truth.effect(final.ruling)]
-                looked = final, (same[0] if same else None)
+                looked = final, truth.match(right, final.ruling, watch.style)
             return looked[1]
 
         if not watch.finals:
@@ -335,6 +338,8 @@ class Game:
         scored = result(watch, verdict, where=self.where, number=len(self.results), now_ns=self.table.now)
         self.results.append(scored)
         self._say(f"### {scored}")
+        if self.ears.lost:
+            raise HandSpoilt
         if self.ears.extra and verdict == "right":
             self._note("extra", watch.style, "; ".join(self.ears.extra))
             raise HandSpoilt
@@ -384,6 +389,8 @@ class Game:
 
         if not t.run(moved_on, PATIENCE_S):
             self._refused(f"the street did not end: phase {t.state.phase}")
+        if self.ears.lost:
+            raise HandSpoilt
         if self.ears.extra:
             self._note("extra", "sweep", "; ".join(self.ears.extra))
             raise HandSpoilt
@@ -395,7 +402,8 @@ class Game:
             return True
         hand.deal_next_street()
         self.hand = hand
-        self.dealer.given, self.raises, self.ears.past = dict.fromkeys(t.seats, 0), 0, {}
+        self.dealer.given, self.raises = dict.fromkeys(t.seats, 0), 0
+        self.ears.new_street()
         t.wait(self.rng.uniform(0.3, 0.8))
         return False
 
@@ -406,14 +414,18 @@ class Game:
         if t.state.hand is not None and t.state.phase != "over":
             t.order(AbandonHand(request=f"{self.where}-{n}-void", who="floor"))
 
-    def _clear(self) -> None:
-        """All chips to the tray; the next hand begins on a felt that is known to be empty."""
+    def _clear(self) -> bool:
+        """All chips to the tray; True when the product knows that the felt is empty, so that a hand may begin."""
         t = self.table
         t.reader.favoured = 0
         for spot in t.world.spots():
             if spot != TRAY:
                 t.world.move(t.world.at(spot), spot, TRAY, t.now, "the hand is over")
-        t.run(lambda: not any(line.settled for line in t.state.lines.values()) and not t.state.places, 5.0)
+        if t.run(lambda: not any(line.settled for line in t.state.lines.values()) and not t.state.places, 5.0):
+            return True
+        phantoms = {seat: tuple(line.settled.values()) for seat, line in t.state.lines.items() if line.settled}
+        self._note("refused", "course", f"the felt is empty, and the product still has chips there: {phantoms}")
+        return False
 
 
 def _told(choice: Decision | str) -> str:
@@ -432,6 +444,6 @@ def _meant(watch: Watch) -> list[AnyAct]:
     return [Place(seat, tuple(sorted((int(d) for d, n in part["chips"].items() for _ in range(n)), reverse=True)))]
 
 
-def play_table(seed: int, index: int, noise: Disturbance, **how: object) -> TableResult:
+def play_table(seed: int, index: int, noise: Disturbance, **how: Any) -> TableResult:
     """One table from its seed and index alone."""
-    return Game(seed, index, noise, **how).play()  # type: ignore[arg-type]
+    return Game(seed, index, noise, **how).play()

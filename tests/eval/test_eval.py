@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -119,9 +120,9 @@ def test_a_ruling_that_nobody_called_for_is_counted() -> None:
     assert spoilt({"plain": 1.0}, elsewhere).extra > 0
 
 
-def result(**how: object) -> Result:
-    base: dict[str, object] = {"where": "1:0", "act": 0, "style": "plain", "verdict": "right"}
-    return Result(**{**base, **how})  # type: ignore[arg-type]
+def result(**how: Any) -> Result:
+    base: dict[str, Any] = {"where": "1:0", "act": 0, "style": "plain", "verdict": "right"}
+    return Result(**{**base, **how})
 
 
 def test_sums_and_the_table_say_what_is_in_the_results() -> None:

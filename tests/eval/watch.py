@@ -67,4 +67,4 @@ def result(watch: Watch, verdict: Verdict, *, where: str, number: int, now_ns: i
 def was_wrong(watch: Watch, final: RulingIssued) -> bool:
     """Whether a final ruling was none of the right ones."""
     right = truth.accepted(watch.spot, watch.act, final.ruled_ns)
-    return all(truth.effect(j.ruling) != truth.effect(final.ruling) for j in right)
+    return truth.match(right, final.ruling, watch.style) is None
