@@ -30,6 +30,8 @@ from tests.eval.tally import Result, TableResult, Verdict
 from tests.eval.watch import Watch, result
 
 PROFILES = ("swedish", "tda-2024", "dutch-half-bet", "dutch-full-bet", "wsop-2026", "roberts")
+LAWS = tuple(load(name) for name in PROFILES)
+"""Read once, so that all processes of a run judge by the same law even if its files change meanwhile."""
 SMALL, BIG, UNIT = 50, 100, 25
 ACTS_PER_TABLE = 24
 MAX_HANDS = 12
@@ -57,7 +59,7 @@ class Game:
         self.where, self.index, self.wanted = f"{seed}:{index}", index, acts
         self.styles = ROOM if styles is None else styles
         self.meanwhile = MEANWHILE if meanwhile is None else meanwhile
-        self.profile = load(PROFILES[(seed + index) % len(PROFILES)])
+        self.profile = LAWS[(seed + index) % len(LAWS)]
         self.trace = trace
         self.seats = 3 + (seed * 7 + index) % 5
         self.results: list[Result] = []
