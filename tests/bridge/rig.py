@@ -17,6 +17,8 @@ from firmware_bridge.supervisor import Bridge, DeviceConfig, DeviceHealth
 from firmware_bridge.wire import AnyObservation
 from tests.bridge.peers import FeigReader, Panel
 
+PATIENT = {"reply_timeout_ms": 5000, "inventory_timeout_ms": 5000, "lost_after_ms": 10000}
+"""Where no answer is late, a busy machine must not make one seem so."""
 PATIENCE_S = 45.0
 """A test that waited for so long has failed."""
 
