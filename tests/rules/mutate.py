@@ -1,6 +1,7 @@
 """Mutation testing of tabled/rules: change one thing at a time and see whether a test notices.
 
-    python -m tests.rules.mutate [MODULE ...] [--commit REV] [--every N] [--only FILE] [--known FILE] [--out FILE]
+    python -m tests.rules.mutate [MODULE ...] [--commit REV] [--every N] [--only FILE] [--known FILE]
+                                 [--slowest SECONDS] [--out FILE]
 
 Works on a copy of the commit in a temporary folder, with all tests of tests/rules.  They are collected once.  A mutant
 lives in a fork of that process, where the code of the changed functions is put into the functions that are loaded; a
@@ -9,7 +10,7 @@ those that have killed most mutants of the module so far, then the quickest.
 
 Prints one line a survivor: module, line, what was changed, and the source line; and one line a module with the counts.
 ``--only`` tries those that FILE lists as survivors of an earlier run, ``--known`` passes over those that FILE lists
-(the examined ones).
+(the examined ones).  ``--slowest`` leaves out the tests that took longer; what survives then is only a suspect.
 """
 
 from __future__ import annotations
@@ -284,7 +285,9 @@ class Run:
         if failed:
             pytest.exit(f"the tests fail without any change: put them right first ({failed})", 1)
         killer.took = took
-        killer.kills.clear()
+        if self.args.slowest:
+            killer.items = [i for i in killer.items if took.get(i.nodeid, 0.0) <= self.args.slowest]
+        self.tell(f"# {self.args.commit}: {len(killer.items)} of {len(took)} tests, {' '.join(sys.argv[1:])}")
         folder = self.copy / "tabled" / "rules"
         total: Counter[str] = Counter()
         for name in self.args.modules or sorted(f.stem for f in folder.glob("*.py") if f.stem not in NOT_MUTATED):
@@ -359,6 +362,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", type=Path)
     parser.add_argument("--known", type=Path)
+    parser.add_argument("--slowest", type=float, default=0.0)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     for name in ("only", "known", "out"):
