@@ -32,6 +32,7 @@ def result(watch: Watch, verdict: Verdict, *, where: str, number: int, now_ns: i
     final = watch.finals[-1] if watch.finals else None
     right = truth.accepted(spot, act, final.ruled_ns if final else now_ns)
     effects = [truth.effect(j.ruling) for j in right]
+    decided = [truth.outcome(j.ruling) for j in right]
     single = act.one_motion()
     wrong = verdict == "wrong" and final is not None
     got = truth.effect(final.ruling) if final else ()
@@ -55,6 +56,7 @@ def result(watch: Watch, verdict: Verdict, *, where: str, number: int, now_ns: i
         note = f"{got} ({final.ruling.reason.code}) instead of {want}"
     return Result(
         where=where, act=number, style=watch.style, verdict=verdict,
+        decided=wrong and final is not None and truth.outcome(final.ruling) not in decided,
         corrected=verdict == "right" and any(was_wrong(watch, f) for f in watch.finals[:-1]),
         called_string=wrong and single is True and got in [truth.effect(r) for r in truth.as_string(spot, act)],
         string=matters, missed=wrong and matters and got == alone, questions=tuple(watch.questions),
