@@ -146,6 +146,10 @@ def _levels(hand: Hand, situation: Situation) -> None:
         if prior.seat not in table.index:
             raise SetupError(f"prior names {prior.seat!r}, which is no seat of this hand")
         _take_up(hand, prior)
+    if situation.bet_to > hand.bet_to:  # the prior acts do not tell who made the bet: it counts as a whole one
+        hand.set_level(situation.bet_to, all_in=False)
+        hand.base = situation.bet_to
+        hand.bets, hand.raises = max(hand.bets, 1), max(hand.raises, 1)
     forced = {p.seat for p in situation.prior if p.act in ("post", "straddle")}
     forced -= {p.seat for p in situation.prior if p.act not in ("post", "straddle")}
     for i, seat in enumerate(situation.seats):

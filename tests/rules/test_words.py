@@ -179,3 +179,24 @@ def test_tda_53_b_the_skipped_seat_is_not_told_that_it_may_raise():
     assert ruling.skipped == ("B",)
     assert ruling.may_raise == ("D",)
     assert locked(ruling) == {"A"}
+
+
+# ---- a street taken up without the acts that led to it --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("structure", "limits", "raised"),
+    [
+        ("fixed-limit", {"small_bet": 20, "big_bet": 40}, ("raise", 40, 40, 0)),
+        ("spread-limit", {"min": 5, "max": 50}, ("raise", 40, 40, 0)),
+        ("no-limit", None, ("raise", 40, 40, 0)),
+        ("pot-limit", None, ("raise", 40, 40, 0)),
+    ],
+)
+def test_a_bet_that_no_prior_act_tells_of_is_a_whole_bet(structure, limits, raised):
+    where = situation("A 400/20* B 500 C 500", "B", 20, 20, structure=structure, limits=limits, blinds=(5, 10))
+    for law in (TDA, "dutch-half-bet"):
+        ruling = rule(law, where, "B say raise")
+        assert short(ruling) == raised
+        assert locked(rule(law, where, "B say call")) == {"A"}
+    assert rule("dutch-half-bet", where, "B say call").options[0].complete_to is None
