@@ -219,7 +219,8 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
 
     def _reset(self) -> None:
         self._field_on = True
-        settings = ["MOD 156", "SRI SS 100"]
+        # Beside others the field stays off until the first look: it would make the tags of their looks miss.
+        settings = ["SRI OFF", "MOD 156"] if self._turns.plan.shared else ["MOD 156", "SRI SS 100"]
         if self.options.power_mw is not None:
             settings.append(f"SET PWR {self.options.power_mw}")
         if len(self.options.antennas) > 1:
@@ -297,6 +298,8 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
         setting = self._settings.pop(0)
         if answer.word != "OK!":
             return [self._refused(f"'{setting}' answered with {answer.word}", now_ns)]
+        if setting == "SRI OFF":
+            self._field_on = False
         return self._after_barrier(now_ns)
 
     def _unasked(self, frame: Answer, now_ns: int) -> Found:

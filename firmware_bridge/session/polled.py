@@ -154,7 +154,7 @@ class PolledSession(Generic[FrameT, OptionsT]):
         self._settle.reset()
         self._look: Look | None = None
         self._look_ns = now_ns
-        self._looks = 0
+        self._looks = self._leaves = 0
         self._uids: set[str] = set()
         self._asked: set[object] = set()
         self._doubt = self._chained = False
@@ -329,6 +329,7 @@ class PolledSession(Generic[FrameT, OptionsT]):
             if self._looks == 0:
                 self._sweep_began_ns = now_ns
                 self._sweep_clean = True
+            self._leaves = self._turns.leaves
         self._look_ns = now_ns
         self._begin_look(self._look, now_ns)
 
@@ -376,7 +377,7 @@ class PolledSession(Generic[FrameT, OptionsT]):
     def _book(self, now_ns: int, *, complete: bool) -> Found:
         """One antenna's look is over: what was found in `_uids`, and whether that was everything."""
         assert self._look is not None, "a look is under way"
-        complete = complete and not (self._chained and self._doubt)
+        complete = complete and not (self._chained and self._doubt) and self._undisturbed()
         antenna, fresh = self._look.antenna, self._look.lane is Lane.FRESH
         before = self._muted.get(antenna, frozenset())
         if not complete or not self._muting:
@@ -390,6 +391,19 @@ class PolledSession(Generic[FrameT, OptionsT]):
             return self._result(CleanEmpty(self.device, span, antenna), now_ns)
         tags = tuple(Tag(uid) for uid in sorted(self._uids))
         return self._result(Present(self.device, span, antenna, tags, complete and not quiet, quiet), now_ns)
+
+    def _undisturbed(self) -> bool:
+        """No reader next to this antenna may have had its field on meanwhile, which makes tags miss in silence."""
+        place = (self.device, self._antenna)
+        beside = self._turns.beside(place)
+        if beside:
+            self._notes["beside"] = (
+                f"reader '{self.device}': while {', '.join(beside)} is not up, the antennas next to it prove no "
+                "absence, for its field may be on. Mend it, or take its power away"
+            )
+        elif self._turns.plan.beside(place):
+            self._notes.pop("beside", None)
+        return not beside and self._leaves == self._turns.leaves
 
     def _spoilt(self, reason: str, now_ns: int) -> Found:
         self._corrupt += 1

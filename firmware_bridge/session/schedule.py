@@ -128,6 +128,8 @@ class TimePlan:
     def __init__(self, members: Sequence[Member], neighbours: Iterable[Pair] = ()) -> None:
         self.members = {m.device: m for m in members}
         self.rounds = rounds_of(members, neighbours)
+        pairs = [pair for one, other in neighbours for pair in ((one, other), (other, one))]
+        self._beside = {one: frozenset(o[0] for p, o in pairs if p == one and o[0] != one[0]) for one, _ in pairs}
         self.rest_ns = max(m.rest_ns for m in members)
         self._full: dict[Place, int] = {
             (m.device, a): ns for m in members for a, ns in zip(m.antennas, m.full_ns, strict=True)
@@ -137,6 +139,10 @@ class TimePlan:
     def shared(self) -> bool:
         """Whether a reader must switch its field off between two looks."""
         return len(self.members) > 1
+
+    def beside(self, place: Place) -> frozenset[str]:
+        """Other readers with an antenna next to this one."""
+        return self._beside.get(place, frozenset())
 
     def of(self, device: str) -> tuple[Place, ...]:
         """A reader's antennas."""
@@ -202,6 +208,8 @@ class Turns:
 
     def __init__(self, plan: TimePlan) -> None:
         self.plan = plan
+        self.leaves = 0
+        """Times that a reader left."""
         self.passes = 0
         self._joined: set[str] = set()
         self._done: set[str] = set()
@@ -227,6 +235,7 @@ class Turns:
 
     def leave(self, device: str, now_ns: int) -> None:
         """The reader is gone: nobody waits for it."""
+        self.leaves += device in self._joined
         self._joined.discard(device)
         self._holding.discard(device)
         self._move_on(now_ns)
@@ -276,6 +285,10 @@ class Turns:
     def worst_pass_ns(self) -> int:
         """The plan's bound for a whole pass with what is favoured now."""
         return self.plan.pass_ns(self._favoured)
+
+    def beside(self, place: Place) -> tuple[str, ...]:
+        """Readers next to this antenna that are not known to be dark while others look: lost, or not set up yet."""
+        return tuple(sorted(self.plan.beside(place) - self._joined))
 
     def energised(self) -> tuple[Place, ...]:
         """Antennas whose reader holds a look now."""
