@@ -121,7 +121,7 @@ def _by_style(acts: Sequence[Result]) -> list[str]:
 def _totals(s: Sums) -> list[str]:
     return [
         f"acts {s.acts} in {s.virtual_s / 3600:.1f} h of play, {s.entries} journal entries",
-        f"wrong final rulings         {s.wrong}   (goal 0), {s.decided} of them in what was decided, the others only in "
+        f"wrong final rulings         {s.wrong}   (goal 0), {s.decided} of them in what was decided, others only in "
         f"what is owed, goes back, or who may raise; wrong at first, then corrected {s.corrected}",
         f"no final ruling             {s.unruled}; rulings nobody called for {s.extra}; hand stuck {s.refused}",
         f"honest bets called string   {s.called_string} of {s.honest}   (goal 1 in 10,000)",
