@@ -170,7 +170,7 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def bare(code: types.CodeType) -> types.CodeType:
-    """The code of a module or class body without that of the functions in it: what runs when it is loaded."""
+    """The code of a module or class body without that of the functions in it, nor its columns: what loading runs."""
     kept = tuple(
         None
         if isinstance(c, types.CodeType) and c.co_flags & NEWLOCALS
@@ -179,7 +179,7 @@ def bare(code: types.CodeType) -> types.CodeType:
         else c
         for c in code.co_consts
     )
-    return code.replace(co_consts=kept, co_firstlineno=1)
+    return code.replace(co_consts=kept, co_firstlineno=1, co_linetable=b"")
 
 
 def changed_functions(module: str, original: str, changed: str) -> dict[str, types.CodeType] | None:
@@ -210,9 +210,11 @@ class Killer:
     def __init__(self, work: Callable[[Killer], None]) -> None:
         self.work = work
         self.items: list[pytest.Item] = []
+        self.left_out: list[str] = []
         self.took: dict[str, float] = {}
         self.kills: Counter[str] = Counter()
         self.failed = ""
+        self.broken: list[str] = []
         self.note: dict[str, float] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -224,25 +226,40 @@ class Killer:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self.note[report.nodeid] = self.note.get(report.nodeid, 0.0) + report.duration
-        if report.failed and not self.failed:
-            self.failed = report.nodeid
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+            self.broken.append(report.nodeid)
 
-    def fork(self, prepare: Callable[[], None]) -> tuple[str, dict[str, float]]:
-        """The test that fails after ``prepare``, in a process of its own ("" if none does), and the times taken."""
+    def sound(self) -> list[str]:
+        """Run everything without a change: notes the times, leaves out the tests that fail, and says which."""
+        _, self.took, broken = self.fork(lambda: None, to_the_end=True)
+        self.leave_out(set(broken))
+        self.kills.clear()
+        return broken
+
+    def leave_out(self, names: set[str]) -> None:
+        self.left_out += sorted(names)
+        self.items = [i for i in self.items if i.nodeid not in names]
+
+    def fork(self, prepare: Callable[[], None], *, to_the_end: bool = False) -> tuple[str, dict[str, float], list[str]]:
+        """The test that fails after ``prepare``, in a process of its own ("" if none does), times, and all that fail.
+
+        Stops at the first one that fails unless ``to_the_end``.
+        """
         items = sorted(self.items, key=lambda i: (-self.kills[i.nodeid], self.took.get(i.nodeid, 0.0)))
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
-            self._child(prepare, items, write)
+            self._child(prepare, items, write, to_the_end=to_the_end)
         os.close(write)
         with os.fdopen(read, "rb") as pipe:
             raw = pipe.read(RESULT_BYTES)
         os.waitpid(pid, 0)
-        failed, took = json.loads(raw) if raw else ("(no answer)", {})
+        failed, took, broken = json.loads(raw) if raw else ("(no answer)", {}, [])
         self.kills[failed] += bool(failed)
-        return failed, took
+        return failed, took, broken
 
-    def _child(self, prepare: Callable[[], None], items: list[pytest.Item], write: int) -> None:
+    def _child(self, prepare: Callable[[], None], items: list[pytest.Item], write: int, *, to_the_end: bool) -> None:
         try:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
@@ -253,10 +270,10 @@ class Killer:
             except Exception as e:  # a mutant that cannot even be loaded
                 self.failed = f"(loading: {e})"
             for item in items:
-                if self.failed:
+                if self.failed and not to_the_end:
                     break
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-            os.write(write, json.dumps((self.failed, self.note)).encode())
+            os.write(write, json.dumps((self.failed, self.note, self.broken)).encode())
         finally:
             os._exit(0)
 
@@ -265,6 +282,7 @@ class Killer:
         ordered = sorted(self.items, key=lambda i: (-self.kills[i.nodeid], self.took.get(i.nodeid, 0.0)))
         files = list(dict.fromkeys(i.nodeid.partition("::")[0] for i in ordered))
         args = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-o", "addopts="]
+        args += [f"--deselect={name}" for name in self.left_out]
         done = subprocess.run([*args, *files], cwd=folder, capture_output=True, check=False)
         return "" if done.returncode == 0 else "(loaded anew)"
 
@@ -281,12 +299,12 @@ class Run:
         self.known = _listed(args.known) or frozenset()
 
     def __call__(self, killer: Killer) -> None:
-        failed, took = killer.fork(lambda: None)
-        if failed:
-            pytest.exit(f"the tests fail without any change: put them right first ({failed})", 1)
-        killer.took = took
+        broken = killer.sound()
+        took = killer.took
+        if broken:
+            self.tell(f"# left out, they fail without any change: {', '.join(broken)}")
         if self.args.slowest:
-            killer.items = [i for i in killer.items if took.get(i.nodeid, 0.0) <= self.args.slowest]
+            killer.leave_out({name for name, seconds in took.items() if seconds > self.args.slowest})
         self.tell(f"# {self.args.commit}: {len(killer.items)} of {len(took)} tests, {' '.join(sys.argv[1:])}")
         folder = self.copy / "tabled" / "rules"
         total: Counter[str] = Counter()
