@@ -18,7 +18,7 @@ from firmware_bridge.wire import Press, TimeSpan
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.acts import AnyAct, HandReturnsToStack, HandWithdraws, Place, PullBack, Say, Word
 
-DoubtKind = Literal["one_motion", "said_first", "change_given", "own_word"]
+DoubtKind = Literal["one_motion", "said_first", "change_given", "own_word", "stack_right"]
 
 MAX_ARRIVALS = 256
 MAX_WORDS = 8
