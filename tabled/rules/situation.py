@@ -82,6 +82,8 @@ def hand_from(situation: Situation, profile: Profile) -> Hand:
     if began is None:
         began = hand.n_live + sum(p.act == "fold" for p in situation.prior) == 2
     hand.capped_lifted = began and profile.cap_heads_up == "street"
+    if profile.cap_heads_up == "before_cap" and hand.n_in == 2:
+        hand.capped_lifted = began or not hand.capped()
     if situation.to_act is not None:
         if situation.to_act not in hand.table.index:
             raise SetupError(f"to_act names {situation.to_act!r}, which is no seat of this hand")
@@ -120,6 +122,8 @@ def _seat(hand: Hand, situation: Situation) -> None:
     for i, seat in enumerate(situation.seats):
         if seat.stack < 0 or seat.line < 0:
             raise SetupError(f"seat {seat.seat} has a negative amount")
+        if seat.status == "all_in" and seat.stack:
+            raise SetupError(f'seat {seat.seat} is all-in with {seat.stack} behind: give it stack 0, or status "in"')
         hand.stack[i] = seat.stack
         hand.bet[i] = hand.paid[i] = seat.line
         hand.total += seat.line

@@ -247,6 +247,8 @@ def short_number(spot: Spot, amount: int, spoken: bool = True) -> Reading | None
     )
     shown = spot.felt if len(spot.gesture.new) > 1 else 0
     fits = [r for r in legal if r == shown] or [r for r in legal if r <= spot.hand.total]
+    if not fits and 10 * amount > spot.hand.table.unit(spot.hand.street) and not amount % spot.hand.table.chip_unit:
+        return None  # too little, but the only amount within the pot that it can be
     if not fits:
         return Reading(
             kind="floor",

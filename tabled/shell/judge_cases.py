@@ -46,6 +46,7 @@ def judge_case(record: dict[str, Any], profile: Profile) -> Judgement:
     wrong = contradiction(situation)
     if wrong:
         raise CaseError(f"setup: {wrong}")
+    _owned(case)
     hand = hand_from(situation, profile)
     acts = [read_act(event, order, situation) for event, order in _ordered(case.events, profile)]
     put_by = next((p.seat for p in situation.prior if p.act == "put"), None)
@@ -56,6 +57,26 @@ def judge_case(record: dict[str, Any], profile: Profile) -> Judgement:
             followers.append(prior.seat)
         seen = seen or prior.act == "put"
     return rule_street(hand, profile, acts, put_by, followers)
+
+
+def _owned(case: Case) -> None:
+    """Raises CaseError if a seat puts more chips forward than it has, on its line and behind."""
+    has = {str(s.seat): s.stack + s.line for s in case.setup.seats}
+    forward = dict.fromkeys(has, 0)
+    for event in case.events:
+        seat = str(event.seat)
+        if event.do == "dealer_gives_change":
+            forward = dict.fromkeys(has, 0)  # chips went for others of the same worth
+        if seat not in has or event.chips is None:
+            continue
+        if event.do in ("place", "push_forward"):
+            forward[seat] += sum(event.chips)
+        elif event.do == "pull_back":
+            forward[seat] -= sum(event.chips)
+        if forward[seat] > has[seat]:
+            raise CaseError(
+                f"events: seat {seat} puts {forward[seat]} forward and has {has[seat]} in all; correct its stack or chips"
+            )
 
 
 def read_situation(case: Case) -> Situation:
@@ -145,6 +166,8 @@ def read_act(event: CaseEvent, order: a.Order, situation: Situation) -> a.AnyAct
     kind = _DOES.get(event.do)
     if kind is None:
         raise CaseError(f"events: {event.do!r} is not known; do is one of {', '.join(_DOES)}")
+    if event.do == "say" and event.word == "number" and not event.amount:
+        raise CaseError('events: say "number" needs an amount of 1 or more')
     try:
         act: a.AnyAct = msgspec.convert(body, a.AnyAct)
     except msgspec.ValidationError as e:

@@ -18,6 +18,7 @@ from tabled.model.acts import Word
 from tabled.model.hand import Structure
 
 Money = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+Chip = Annotated[int, msgspec.Meta(ge=1, le=10**15)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2000)]
 SeatNumber = Annotated[int, msgspec.Meta(ge=1, le=23)]
 SeatName = str | int
@@ -35,7 +36,7 @@ class CaseSeat(msgspec.Struct):
     seat: SeatName
     stack: Money
     line: Money = 0
-    line_chips: tuple[Money, ...] | None = None
+    line_chips: tuple[Chip, ...] | None = None
     acted: bool = False
     status: Literal["in", "folded", "all_in"] = "in"
 
@@ -93,7 +94,7 @@ class CaseEvent(msgspec.Struct):
     delay_s: Annotated[float, msgspec.Meta(ge=0, le=3600)] | None = None
     text: str | None = None
     loudness: str | None = None
-    chips: tuple[Money, ...] | None = None
+    chips: tuple[Chip, ...] | None = None
     motion: int | None = None
     accidental_drop: bool = False
     hand_on_chips: bool = False
