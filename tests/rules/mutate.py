@@ -35,7 +35,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 300
 RESULT_BYTES = 1 << 20
-PARTS = ("tabled", "tests", "firmware_bridge", "pyproject.toml")
+PARTS = ("tabled", "tests", "firmware_bridge", "pyproject.toml", "README.md")
 NEWLOCALS = 0x2  # a flag of the code of functions, which that of class bodies has not
 NOT_MUTATED = ("__init__", "settings")  # nothing, and sentences
 
