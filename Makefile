@@ -48,8 +48,11 @@ format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Every file tests/bench/bench_*.py, one after the other; some minutes in all.  BENCH=bridge for one of them.
+BENCH ?= $(patsubst tests/bench/bench_%.py,%,$(sort $(wildcard tests/bench/bench_*.py)))
+
 bench: dev
-	$(BIN)/python -m tests.bench.bench_journal
+	@for one in $(BENCH); do echo "== $$one"; $(BIN)/python -m tests.bench.bench_$$one || exit 1; done
 
 # The stamps lie inside .venv, so that deleting it forgets them too.
 $(BIN)/python:
