@@ -112,7 +112,7 @@ class Docket:
 
     def _close_open(self) -> None:
         """Another seat acts.  A claim that the raise was not seen is too late once somebody has (RRP 3.12)."""
-        acts = [a for a in self.open if not isinstance(a, Claims)]
+        acts: list[AnyAct] = [a for a in self.open if not isinstance(a, Claims)]
         self.open = acts or self.open
         self._settle_open()
 

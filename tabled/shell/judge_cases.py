@@ -75,7 +75,7 @@ def _owned(case: Case) -> None:
             forward[seat] -= sum(event.chips)
         if forward[seat] > has[seat]:
             raise CaseError(
-                f"events: seat {seat} puts {forward[seat]} forward and has {has[seat]} in all; correct its stack or chips"
+                f"events: seat {seat} puts {forward[seat]} forward and has {has[seat]} in all; correct stack or chips"
             )
 
 
