@@ -35,7 +35,7 @@ def port_findings(name: str, device: system.SerialDevice, root: Path = system.RO
     """All about one serial port that needs no opening."""
     path = str(root / name.lstrip("/"))
     if not os.path.exists(path):
-        return [Finding("bad", "is not there. Plug it in, or look for its name with 'bridge probe'.")]
+        return [Finding("bad", "is not there. Plug it in, or look for its name with 'tabled-bridge probe'.")]
     found = [_permission(path, device)]
     held = system.holders(name, root)
     if held:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from click.testing import CliRunner, Result
 
 from firmware_bridge.cli import findings, main, system
 from firmware_bridge.cli.decode import PROTOCOLS
+from firmware_bridge.cli.dump import Show
+from firmware_bridge.wire import BootId, DeviceId, Press, TimeSpan
 from tests.bridge.peers import feig_reply, hello_payload, panel_frame, press_payload, records
 
 
@@ -244,3 +248,18 @@ def test_an_empty_machine_is_no_error(tmp_path: Path) -> None:
     assert system.decks(tmp_path) == []
     assert system.holders("/dev/ttyUSB0", tmp_path) == []
     assert findings.panel_findings(tmp_path) == []
+
+
+# -- dump ----------------------------------------------------------------------------------------
+
+
+def test_a_press_whose_time_is_unknown_is_shown_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    now_ns = time.monotonic_ns()
+    show = Show(take=False, as_json=False)
+    for span in (TimeSpan(now_ns, now_ns + 4_000_000), TimeSpan(0, now_ns + 100_000_000_000)):
+        show.take_in(Press(DeviceId("panel"), span, boot=BootId(7), seq=1, key="fold"))
+    known, unknown = capsys.readouterr().out.splitlines()
+    assert re.match(r" +\d+\.\d{3}  press ", known)
+    assert "known to 4.0 ms" in known
+    assert re.match(r" +\?  press ", unknown), "no number where none is known"
+    assert "its time unknown" in unknown
