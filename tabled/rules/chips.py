@@ -111,7 +111,7 @@ def _one_chip(spot: Spot, total: int, last: bool, topics: tuple[str, ...]) -> Re
                 kind="raise",
                 to=total,
                 reason=Reason("complete"),
-                topics=("bring_in", "one_chip_facing"),
+                topics=("bring_in",),
                 rests_on=("one_chip_bring_in",),
             )
         return Reading(kind="call", reason=Reason("one_chip_call"), topics=("one_chip_facing",))

@@ -102,6 +102,8 @@ def inert(p: Profile) -> dict[str, str]:
         found["completion"] = "fixed limit and spread limit follow the full-bet rule"
     if "half" not in _reopens(p):
         found["allin_half_of"] = "every structure follows the full-bet rule"
+    if p.min_raise == "small_blind" and "sb" not in (p.min_bet, *p.min_bet_games.values()):
+        found["min_raise"] = "no game's smallest bet is the small blind"
     if p.bind != "push":
         found["push_short_of_line"] = f"bind is {p.bind}"
     return found

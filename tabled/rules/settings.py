@@ -10,7 +10,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     A ruling that rests on the setting cites its ``topics``, so a house that changes it speaks for them itself.
     ``by_value`` gives the paragraphs of a value where another value's law is none of its own.  ``of_room`` marks what
-    no law speaks of.
+    no law speaks of, ``outside`` says of a setting that is in no ruling at the table where it is used.
     """
 
     about: str
@@ -18,6 +18,7 @@ class Setting(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] = ()
     by_value: dict[str, tuple[str, ...]] = {}
     of_room: bool = False
+    outside: str = ""
 
     def paragraphs(self, value: str) -> tuple[str, ...]:
         """The topics that speak for one value."""
@@ -49,7 +50,10 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         ("words_first",),
     ),
     "simultaneity_ms": Setting(
-        "How close, in milliseconds, a word and a touch must be to count as the same instant.", of_room=True
+        "How close, in milliseconds, a word and a touch must be to count as the same instant.",
+        of_room=True,
+        outside="Used for written cases.  At a live table the sensors' own time spans decide, and the dealer is asked "
+        "where they overlap.",
     ),
     "one_chip_facing": Setting(
         "One silent chip when there is a bet or blind to call.",
@@ -65,6 +69,7 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         "Stud: one silent chip that is exactly the completion, facing the bring-in.",
         {"complete_if_exact": "it completes", "call": "it calls the bring-in"},
         ("bring_in", "one_chip_facing"),
+        {"complete_if_exact": ("bring_in",), "call": ("one_chip_facing",)},
     ),
     "last_chip_silent": Setting(
         "A silent single chip that is the player's last.",
@@ -325,6 +330,8 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
     "missed_blind": Setting(
         "A newcomer between button and blinds who wants to be dealt in now.",
         {"post_big_blind": "posts the big blind, live", "wait": "waits for the big blind"},
+        outside="No ruling rests on it: tabled deals in the seats that the floor's seating system names.  "
+        "That system can ask tabled.rules.opening.newcomer_posts.",
     ),
     "chip_unit": Setting("The smallest chip in play; 0 takes it from the hand.", of_room=True),
     "ask_floor": Setting(

@@ -57,6 +57,8 @@ def show(name: str) -> None:
             click.echo(f"    Here: {meaning}.")
         if setting in without:
             click.echo(f"    No effect here: {without[setting]}.")
+        if told.outside:
+            click.echo(f"    {told.outside}")
         others = [v or '""' for v in allowed(setting) if v != value and v != shown(value)]
         if told.values and others:
             click.echo(f"    Also possible: {', '.join(others)}.")
