@@ -2,8 +2,8 @@
 
 Seats: ``"A 4500/500* B 5000 C 5000"`` is name, chips behind, ``/`` counted line, ``*`` has acted, ``!`` folded,
 ``[25,25]`` the chips on the line.  Acts: ``"B put 500 100"``, ``"B push 500"``, ``"B push 500 held"``,
-``"B say raise 700 to"``,
-``"B again"`` (back to the stack), ``"B away"``, ``"B tap"``, ``"B cards"``, ``"B pull 500"``, ``"B did call 600"``,
+``"B say raise 700 to"``, ``"B again"`` (back to the stack), ``"B away"``, ``"B tap"``, ``"B cards"``,
+``"B pull 500"``, ``"B did call 600"``,
 ``"B stage 500"``, ``"B hold 500"``, ``"spectator points"``, ``"dealer quotes 9500"``, ``"card dealt"``.
 """
 

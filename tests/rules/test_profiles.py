@@ -179,7 +179,10 @@ def test_show_explains_each_value_with_its_paragraph():
     assert 'Also possible: "", possible.' in out.output
 
 
-TDA_SILENT = "amount_rounding completion missed_blind one_chip_bring_in pot_rounding short_blind_price straddle_min_raise third_party_unheard"
+TDA_SILENT = (
+    "amount_rounding completion missed_blind one_chip_bring_in pot_rounding short_blind_price straddle_min_raise "
+    "third_party_unheard"
+)
 NL_SILENT = TDA_SILENT.replace("completion", "cap_heads_up")
 SE_SILENT = TDA_SILENT.replace("third_party_unheard", "cap_heads_up late_short_number tiny_chips")
 SILENT_IN = {
@@ -188,7 +191,8 @@ SILENT_IN = {
     "dutch-half-bet": NL_SILENT.replace("one_chip_bring_in ", ""),
     "dutch-full-bet": f"{NL_SILENT} completion",
     "swedish": SE_SILENT,
-    "roberts": "missed_blind one_chip_bring_in out_of_turn_penalty short_blind_price straddle_min_raise third_party_unheard tiny_chips",
+    "roberts": "missed_blind one_chip_bring_in out_of_turn_penalty short_blind_price straddle_min_raise "
+    "third_party_unheard tiny_chips",
     "wsop-live-2024": "missed_blind one_chip_bring_in third_party_unheard tiny_chips",
     "wsop-live-2026": "missed_blind one_chip_bring_in third_party_unheard tiny_chips",
 }
