@@ -158,7 +158,7 @@ class TimePlan:
         slow = [self._round_ns(n, Lane.FULL) for n in range(len(self.rounds))]
         quick = [self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds))]
         full = sum(len(m.antennas) if m.fresh_ns is None else passes for m in self.members.values())
-        extra = sorted((s - q for s, q in zip(slow, quick, strict=True)), reverse=True)
+        extra = sorted((max(0, s - q) for s, q in zip(slow, quick, strict=True)), reverse=True)
         return sum(quick) + sum(extra[:full]) + len(self.rounds) * sum(slow[n] for n in often)
 
     def gap_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
@@ -169,13 +169,13 @@ class TimePlan:
             total = self._rounds_ns(favoured, 2)
             first = min(self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds)))
             return max(total, self.rest_ns + total - first)
-        slowest = max(self._round_ns(n, Lane.FULL) for n in range(len(self.rounds)))
+        slowest = max(self._round_ns(n, lane) for n in range(len(self.rounds)) for lane in Lane)
         # At the end of a pass the favoured ones wait out the rest like all others.
         return slowest + sum(self._round_ns(n, Lane.FULL) for n in often) + self.rest_ns
 
     def arrival_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
         """Longest time from a chip's landing to the end of the look that names it."""
-        return self.gap_ns(place, favoured) + self._full[place]
+        return self.gap_ns(place, favoured) + max(self._look_ns(place, lane) for lane in Lane)
 
     def removal_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
         """Longest time from a chip's lifting to the end of the first full look without it."""
@@ -195,7 +195,7 @@ class TimePlan:
 
     def _look_ns(self, place: Place, lane: Lane) -> int:
         full, fresh = self._full[place], self.members[place[0]].fresh_ns
-        return full if lane is Lane.FULL or fresh is None else min(fresh, full)
+        return full if lane is Lane.FULL or fresh is None else fresh
 
 
 class Turns:

@@ -19,7 +19,10 @@ from hw_sim.devices.reader import Reader
 from hw_sim.line_port import now_ns
 from hw_sim.pty_port import PtyPort
 from hw_sim.tcp_port import TcpPort
-from tests.bridge.rig import PATIENT, Room, drive, running
+from tests.bridge.rig import PATIENT, Room, drive, no_hurry, running
+
+__all__ = ["no_hurry"]  # a fixture
+pytestmark = pytest.mark.usefixtures("no_hurry")
 
 Field = dict[int, list[str]]
 MAKES: dict[str, type[Reader]] = {"feig": FeigReader, "pepper": PepperReader, "metratec": MetratecReader}

@@ -6,13 +6,18 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from firmware_bridge.supervisor import DeviceConfig
 from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceLost, DeviceUp, Present, Press, Restarted
 from hw_sim.devices.faults import FaultPlan
 from hw_sim.devices.feig import FeigReader, Timing
 from hw_sim.devices.panel import Panel
 from hw_sim.pty_port import PtyPort, now_ns
-from tests.bridge.rig import PATIENT, Room, drive, running
+from tests.bridge.rig import PATIENT, Room, drive, no_hurry, running
+
+__all__ = ["no_hurry"]  # a fixture
+pytestmark = pytest.mark.usefixtures("no_hurry")
 
 STACKS = {a: [f"E00401{a:04X}{n:06X}" for n in range(count)] for a, count in enumerate((0, 1, 5, 0, 2, 0, 0, 1, 3), 1)}
 ANTENNAS = list(STACKS)
