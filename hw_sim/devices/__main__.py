@@ -178,7 +178,8 @@ class Stands:
             options = [f"-o {o}" for o in stand.kind.options]
             if stand.kind.make is not None:
                 options.insert(0, "-o antennas=" + str(list(stand.field)).replace(" ", ""))
-            print(" ".join(("  .venv/bin/tabled-bridge dump -d", stand.kind.driver, "-p", stand.name_for_host, *options)))
+            words = ("  .venv/bin/tabled-bridge dump -d", stand.kind.driver, "-p", stand.name_for_host, *options)
+            print(" ".join(words))
         print("\nCtrl-C ends it.", flush=True)
 
     def _every(self) -> dict[str, float]:
