@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
 
+import tabled
+from tabled.model.acts import AnyAct, Word
 from tabled.outlets.wording import catalogue
 from tabled.shell.judge import judge
 from tabled.shell.judge_cases import judge_case
 from tabled.shell.judge_check import differences, other_reading
 from tabled.shell.judge_hands import hand_differences, judge_hand
+from tabled.shell.judge_records import Case, CaseEvent, CaseLimits, CasePrior, CaseSeat, CaseSetup, HandRecord
 from tabled.shell.profiles import load
 from tests.rules.shared import find, records
 
@@ -440,3 +446,38 @@ def test_a_missing_sentence_is_said_by_its_code(tmp_path, monkeypatch):
     assert out.exit_code == 0
     assert json.loads(out.stdout)["ruling"]["announce"]["en"] == "one_chip_call (back 700, seat B, to 300) 700 back."
     assert run(tmp_path, CASE, args=["--say"]).exit_code == 0
+
+
+# ---- the pages --------------------------------------------------------------------------------------------------
+
+PAGES = (Path(tabled.__file__).parent / "rules" / "CASES.md", Path(tabled.__file__).parents[1] / "README.md")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_the_example_of_the_page_is_what_it_says(tmp_path, page):
+    text = page.read_text("utf-8")
+    case = re.search(r'```json\n(\{"id": "lone-chip".*)\n```', text)
+    said = re.search(r"```text\n(lone-chip .*)\n```", text)
+    assert case
+    assert said
+    assert run(tmp_path, case[1], args=["--say"]).stdout == said[1] + "\n\n"
+
+
+def test_the_page_names_every_key_and_word_of_a_case():
+    text = PAGES[0].read_text("utf-8")
+    named = set(re.findall(r"`([^`\s]+)`", text))
+    fields = {
+        f for kind in (Case, CaseSetup, CaseSeat, CasePrior, CaseLimits, CaseEvent) for f in kind.__struct_fields__
+    }
+    assert not fields - named
+    assert not {t.__struct_config__.tag for t in get_args(AnyAct)} - named
+    assert not set(get_args(Word)) - named
+    assert not set(HandRecord.__struct_fields__) - named
+
+
+def test_the_page_for_the_developer_names_what_is_there():
+    text = (PAGES[0].parent / "ADDING.md").read_text("utf-8")
+    root = PAGES[1].parent
+    for name in re.findall(r"`((?:tests|outlets|profiles)/[\w/-]+\.\w+|\w+\.py)`", text):
+        places = (root / name, root / "tabled" / name, PAGES[0].parent / name, root / "tests/rules" / name)
+        assert any(p.is_file() for p in places), name
