@@ -185,8 +185,8 @@ FACTS: dict[str, Callable[[Said], bool]] = {
     **dict.fromkeys(
         (
             "floor_accidental", "floor_short_push", "floor_small_raise", "floor_undercall", "floor_tiny_chips",
-            "floor_undercall_claim",            "floor_low_voice", "floor_forced_change", "floor_short_number", "floor_unclear_word", "floor_conditional",
-            "floor_hidden_chips", "floor_premature",
+            "floor_undercall_claim", "floor_low_voice", "floor_forced_change", "floor_short_number",
+            "floor_unclear_word", "floor_conditional", "floor_hidden_chips", "floor_premature",
         ),
         _floor,
     ),
