@@ -5,10 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tabled.core.draft import Draft
+from tabled.core.sight import act_over
 from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing, area_key, bet_antennas
-from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
-from tabled.fusion.presence import confidence
-from tabled.fusion.settings import MS
+from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
+from tabled.fusion.motion import acts, doubts
+from tabled.fusion.presence import confidence, miss_cost
+from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
@@ -18,7 +20,7 @@ from tabled.rules.turn import resolve_held
 def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     """Judge the attempt of the seat to act.  True when its act became final and the hand moved on."""
     state = draft.state
-    if state.answers and state.answered != attempt.evidence():
+    if state.answers and state.answered != attempt.asked_on():
         state.answers = {}
     found = _doubts(draft, attempt)
     judged = _judge(draft, attempt, _reading(draft, found))
@@ -43,7 +45,10 @@ def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
     fusion = config.fusion
     if attempt.empty:
         return None
-    quiet = attempt.last_ns() + fusion.motion_close_ms * MS
+    if attempt.arrivals and (gone := hand_gone_ns(attempt, fusion)) is not None:
+        quiet = max(attempt.last_ns(), gone)
+    else:
+        quiet = attempt.last_ns() + fusion.motion_close_ms * MS
     touch = attempt.first_touch()
     if touch is None:
         # A word alone: the chips that go with it are on their way.
@@ -157,18 +162,43 @@ def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
         return False
     if not attempt.arrivals:
         return True
-    # The quiet time is long against a sweep: the inventory that ends it may have begun in its second half.
-    slack = 0 if attempt.closed_ns is not None else state.config.fusion.motion_close_ms * MS // 2
-    return _swept_since(draft, attempt.seat, deadline - slack)
+    return _looked_since(draft, attempt.seat, _still_since_ns(attempt, deadline))
 
 
-def _swept_since(draft: Draft, seat: str, since_ns: int) -> bool:
-    """True when all antennas of the seat's line have finished a clean inventory that began after ``since_ns``."""
+def hand_gone_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:
+    """When the player's motion is over by what the camera sees; None when it did not see his hand bring the chips."""
+    if not attempt.sighted:
+        return None
+    own = [s for s in attempt.strokes if s.by != "dealer"]
+    if not own:
+        return None
+    return max(
+        s.left.latest_ns + fusion.hand_gone_ms * MS
+        if s.left is not None
+        else s.begins.latest_ns + fusion.hand_rests_ms * MS
+        for s in own
+    )
+
+
+def _still_since_ns(attempt: Attempt, deadline_ns: int) -> int:
+    """From when on looks show all that the motion brought: since the hand left, or since the last chip was seen."""
+    left = [s.left.latest_ns for s in attempt.strokes if s.by != "dealer" and s.left is not None]
+    if attempt.sighted and left and all(s.left is not None for s in attempt.strokes if s.by != "dealer"):
+        return max(left)
+    if attempt.closed_ns is not None:
+        return attempt.closed_ns
+    return min(deadline_ns, attempt.last_ns())
+
+
+def _looked_since(draft: Draft, seat: str, since_ns: int) -> bool:
+    """True when so many clean looks at the seat's line began after ``since_ns`` that no chip can have escaped all."""
     state = draft.state
     assert state.config is not None
+    model = state.config.fusion.sensor
     for antenna in bet_antennas(state.config, seat):
         area = state.areas.get(area_key(antenna.device, antenna.antenna))
-        if area is None or area.clean is None or area.clean.earliest_ns < since_ns:
+        since = [look for look in area.looks if look.start_ns >= since_ns] if area is not None else []
+        if miss_cost(since, model) < model.sure:
             return False
         if f"device:{antenna.device}" in state.faults:
             return False
@@ -202,7 +232,7 @@ def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...],
                 asked_ns=state.now_ns,
             )
         )
-        state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.evidence())
+        state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.asked_on())
         return True
     return False
 
@@ -213,7 +243,7 @@ def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]
     question = state.question
     if question is None or question.seat != attempt.seat:
         return
-    if question.evidence == attempt.evidence() and any(d.kind == question.doubt for d in found):
+    if question.evidence == attempt.asked_on() and any(d.kind == question.doubt for d in found):
         return
     state.question = None
     draft.emit(QuestionClosed(question=question.position, answer=None, by="evidence"))
@@ -300,6 +330,7 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
     state.standing = None
     state.answers = {}
     state.corrects = None
+    act_over(state, seat)
     draft.clear(f"turn:{seat}")
 
 

@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.core.draft import Draft
+from tabled.core.sight import watched
 from tabled.core.state import Line, area_key
-from tabled.fusion.motion import MAX_ARRIVALS, Arrival, Attempt
+from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
 
@@ -162,9 +163,9 @@ def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
     sighting = area.tags[uid]
-    arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos)
+    arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses)
     attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)
-    state.attempts = {**state.attempts, seat: attempt}
+    state.attempts = {**state.attempts, seat: watched(state, attempt)}
 
 
 def _confirm(draft: Draft, seat: str, area: Area, confirmed: int) -> None:
@@ -252,6 +253,8 @@ def forget_times(attempt: Attempt, now_ns: int) -> Attempt:
     wide = TimeSpan(min(0, now_ns), now_ns)
     return replace(
         attempt,
-        arrivals=tuple(replace(a, span=wide) for a in attempt.arrivals),
+        arrivals=tuple(replace(a, span=wide, misses=()) for a in attempt.arrivals),
         words=tuple(replace(w, span=wide) for w in attempt.words),
+        strokes=(),
+        sighted=False,
     )

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from tabled.core.draft import Draft
 from tabled.core.state import Line
-from tabled.fusion.motion import Attempt
+from tabled.fusion.attempt import Attempt
 from tabled.fusion.settings import MS
 from tabled.model.hand import HandSetup
 from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetClosed

@@ -14,8 +14,10 @@ from tabled.core import hands, operator
 from tabled.core.chips import bet_in_sight
 from tabled.core.corrections import reopen_with_word
 from tabled.core.draft import Draft
+from tabled.core.sight import watched
 from tabled.core.state import MAX_PRESSES_REMEMBERED, EarlyKey
-from tabled.fusion.motion import MAX_WORDS, Attempt, Spoken, spoken
+from tabled.fusion.attempt import MAX_WORDS, Attempt, Spoken
+from tabled.fusion.motion import spoken
 from tabled.fusion.settings import MS
 from tabled.model.ruling import Reason
 
@@ -69,7 +71,7 @@ def attach(draft: Draft, press: Press, seat: str, pos: int) -> None:
     else:
         _meaningless(draft, press)
         return
-    state.attempts = {**state.attempts, seat: attempt}
+    state.attempts = {**state.attempts, seat: watched(state, attempt)}
 
 
 def next_early(draft: Draft) -> bool:

@@ -12,8 +12,9 @@ import msgspec
 
 from firmware_bridge.wire import Press
 from tabled.core.entries import TableConfig
-from tabled.fusion.motion import Attempt, DoubtKind
+from tabled.fusion.attempt import Attempt, DoubtKind
 from tabled.fusion.presence import Area
+from tabled.fusion.strokes import Stroke
 from tabled.model.hand import SeatView
 from tabled.model.layout import Antenna
 from tabled.model.outcome import Phase, SeatLine, TableView
@@ -89,6 +90,18 @@ class OpenQuestion(msgspec.Struct, frozen=True):
     evidence: tuple[int, ...]
 
 
+class Sight(msgspec.Struct, frozen=True):
+    """What the camera sees and since when it may be believed.
+
+    ``since_ns`` is since when it watches the table (None: it does not); ``clear_ns`` since when a seat's zone is
+    in sight again (None: it is not now).  ``strokes`` are those of hands at each seat since its last act.
+    """
+
+    since_ns: int | None = None
+    clear_ns: dict[str, int | None] = {}
+    strokes: dict[str, tuple[Stroke, ...]] = {}
+
+
 class EarlyKey(msgspec.Struct, frozen=True):
     """A key pressed before its seat's turn was known to have come, and its journal position."""
 
@@ -118,6 +131,7 @@ class TableState(msgspec.Struct, kw_only=True):
     """UID to the antenna where that tag most likely lies: each tag in one place."""
     lines: dict[str, Line] = {}
     attempts: dict[str, Attempt] = {}
+    sight: Sight = Sight()
     standing: Standing | None = None
     question: OpenQuestion | None = None
     answers: dict[DoubtKind, bool] = {}

@@ -18,12 +18,13 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import chips, corrections, hands, keys, operator
+from tabled.core import chips, corrections, hands, keys, operator, sight
 from tabled.core.adjudicate import adjudicate, deadline_ns, out_of_turn
 from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Ordered, Seen, Started
-from tabled.core.state import MAX_REQUESTS_REMEMBERED, TableState
-from tabled.fusion.motion import Attempt
+from tabled.core.state import MAX_REQUESTS_REMEMBERED, Sight, TableState
+from tabled.fusion.attempt import Attempt
+from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome
 from tabled.model.ruling import Reason
 
@@ -93,10 +94,11 @@ def next_wake_ns(state: TableState) -> int | None:
 def _start(draft: Draft, entry: Started) -> None:
     state = draft.state
     # Nothing is known of the time since the last entry: no antenna counts as looked at before it is again.
-    state.areas = {key: replace(area, clean=None) for key, area in state.areas.items()}
+    state.areas = {key: replace(area, clean=None, looks=()) for key, area in state.areas.items()}
     if state.clock and state.clock != entry.clock:
         _forget_clock(draft, entry.at_ns)
     state.clock = entry.clock
+    state.sight = Sight()
     state.epoch = entry.epoch
     state.config = entry.config
     state.profile = entry.config.profile
@@ -107,7 +109,7 @@ def _forget_clock(draft: Draft, now_ns: int) -> None:
     state = draft.state
     wide = TimeSpan(min(0, now_ns), now_ns)
     state.areas = {
-        key: replace(area, tags={u: replace(t, arrived=wide) for u, t in area.tags.items()})
+        key: replace(area, tags={u: replace(t, arrived=wide, misses=()) for u, t in area.tags.items()})
         for key, area in state.areas.items()
     }
     state.attempts = {s: chips.forget_times(a, now_ns) for s, a in state.attempts.items()}
@@ -131,10 +133,18 @@ def _see(draft: Draft, entry: Seen) -> None:
         chips.on_inventory(draft, seen)
     elif isinstance(seen, Press):
         keys.on_press(draft, seen)
+    elif isinstance(seen, HandMoved):
+        sight.on_hand(draft, seen)
+    elif isinstance(seen, ChipsLanded):
+        sight.on_landed(draft, seen)
+    elif isinstance(seen, CameraTrust):
+        sight.on_trust(draft, seen)
     elif isinstance(seen, DeviceLost):
+        sight.on_lost(draft, seen)
         params: dict[str, int | str] = {"device": seen.device, "why": seen.reason, "advice": seen.advice}
         draft.alert(f"device:{seen.device}", "fault", Reason("device_lost", params))
     elif isinstance(seen, DeviceUp):
+        sight.on_up(draft, seen)
         draft.clear(f"device:{seen.device}")
     elif isinstance(seen, Restarted):
         draft.alert(f"restart:{seen.device}", "info", Reason("device_restarted", {"device": seen.device}))

@@ -2,14 +2,16 @@
 
 Each tag on each antenna has a level (log-odds, see `SensorModel`).  A sighting raises it, a clean
 inventory without the tag lowers it, and a corrupt or incomplete inventory changes nothing for the
-tags it does not name: only a clean answer is evidence of absence.
+tags it does not name: only a clean answer is evidence of absence.  An inventory taken while known tags
+had been told to stay quiet is a clean answer for every tag but those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.fusion.settings import SensorModel
@@ -17,11 +19,24 @@ from tabled.fusion.settings import SensorModel
 MAX_TAGS_PER_AREA = 512
 """More tags than this on one antenna are not chips on a line; further new ones are refused and counted."""
 
+MAX_LOOKS = 16
+"""Complete inventories of an antenna that are remembered to weigh when a chip came."""
+
 Inventory = Present | CleanEmpty | Corrupt
 
 
+class Look(msgspec.Struct, frozen=True):
+    """One inventory that names every tag there but the ``quiet`` ones: when it began, and whether other chips lay
+    there that could hide one."""
+
+    start_ns: int
+    crowded: bool
+    quiet: frozenset[str] = frozenset()
+
+
 class Sighting(msgspec.Struct, frozen=True):
-    """One tag on one antenna.  ``arrived`` runs from the last clean absence to the first sighting.
+    """One tag on one antenna.  ``arrived`` holds its coming: from the last look that cannot have missed it to the
+    first sighting; ``misses`` are the looks between the two, oldest first.
 
     ``peak`` is the highest level it has had: one that never got beyond its first answer may have been a ghost.
     """
@@ -31,14 +46,25 @@ class Sighting(msgspec.Struct, frozen=True):
     first_pos: int
     last_pos: int
     peak: int = 0
+    misses: tuple[Look, ...] = ()
 
 
 class Area(msgspec.Struct, frozen=True):
-    """What is known of one antenna.  ``clean`` is the span of its newest complete inventory."""
+    """What is known of one antenna.
+
+    ``clean`` is the span of its newest complete inventory, ``fresh`` that of the newest one that looked for new
+    tags alone; ``looks`` are the newest few of both, oldest first.
+    """
 
     tags: dict[str, Sighting] = {}
     clean: TimeSpan | None = None
     refused: int = 0
+    looks: tuple[Look, ...] = ()
+    fresh: TimeSpan | None = None
+
+    def new_tags_ns(self) -> int | None:
+        """Start of the newest inventory that would have named a new tag; None before any."""
+        return max((look.earliest_ns for look in (self.clean, self.fresh) if look is not None), default=None)
 
 
 class Delta(msgspec.Struct, frozen=True):
@@ -53,6 +79,7 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
     if isinstance(seen, Corrupt):
         return area, Delta()
     uids = tuple(dict.fromkeys(tag.uid for tag in seen.tags)) if isinstance(seen, Present) else ()
+    quiet = frozenset(seen.quiet) if isinstance(seen, Present) else frozenset()
     complete = isinstance(seen, CleanEmpty) or seen.complete
     tags = dict(area.tags)
     came: list[str] = []
@@ -63,32 +90,60 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
             refused += 1
             continue
         if known is None:
-            since = area.clean.earliest_ns if area.clean else 0
+            missed = _may_have_missed([look for look in area.looks if uid not in look.quiet], model)
+            # Too few looks so far: the tag may have lain there all the time.
+            since = missed[0].start_ns if miss_cost(missed, model) >= model.sure else 0
             span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
             level = model.start + model.hit
-            tags[uid] = Sighting(level, span, pos, pos, level)
+            tags[uid] = Sighting(level, span, pos, pos, level, missed)
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
-            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos, max(level, known.peak))
-    left = _lower_missing(tags, frozenset(uids), pos, model) if complete else []
-    clean = seen.span if complete else area.clean
-    return Area(tags, clean, refused), Delta(tuple(sorted(came)), tuple(sorted(left)))
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=max(level, known.peak))
+    left: list[str] = []
+    after = replace(area, tags=tags, refused=refused)
+    if complete or quiet:
+        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model)
+        look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet)
+        after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
+        after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
+    return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
 
 
-def _lower_missing(tags: dict[str, Sighting], seen: frozenset[str], pos: int, model: SensorModel) -> list[str]:
+def _lower_missing(tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel) -> list[str]:
+    """Every tag but the ``excused`` was clearly absent.  Quiet ones lie there still and may hide others in a stack."""
     step = model.miss_lone if len(tags) <= 1 else model.miss_stack
     left = []
     for uid, known in list(tags.items()):
-        if uid in seen:
+        if uid in excused:
             continue
         level = known.level - step
         if level <= model.gone:
             del tags[uid]
             left.append(uid)
         else:
-            tags[uid] = Sighting(level, known.arrived, known.first_pos, pos, known.peak)
+            tags[uid] = replace(known, level=level, last_pos=pos)
     return left
+
+
+def _may_have_missed(looks: Sequence[Look], model: SensorModel) -> tuple[Look, ...]:
+    """The newest looks, back to where missing them all is too unlikely; all of them where they are too few for that."""
+    for n in range(1, len(looks) + 1):
+        if miss_cost(looks[-n:], model) >= model.sure:
+            return tuple(looks[-n:])
+    return tuple(looks)
+
+
+def miss_cost(looks: Sequence[Look], model: SensorModel) -> int:
+    """How unlikely it is, in thousandths of a nat, that all these looks (oldest first) missed a chip that lay there.
+
+    Misses go together: a chip that one look missed is likely missed by the next one too.
+    """
+    first, *rest = looks or (None,)
+    if first is None:
+        return 0
+    once = model.miss_buried if first.crowded else model.miss_lone
+    return once + sum(model.again_buried if look.crowded else model.again_lone for look in rest)
 
 
 def lower(area: Area, uid: str, model: SensorModel) -> Area:
@@ -101,8 +156,8 @@ def lower(area: Area, uid: str, model: SensorModel) -> Area:
     if level <= model.gone:
         del tags[uid]
     else:
-        tags[uid] = Sighting(level, known.arrived, known.first_pos, known.last_pos, known.peak)
-    return Area(tags, area.clean, area.refused)
+        tags[uid] = replace(known, level=level)
+    return replace(area, tags=tags)
 
 
 def owner(areas: Mapping[str, Area], uid: str, now: str | None, model: SensorModel) -> str | None:

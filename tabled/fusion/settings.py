@@ -16,6 +16,10 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ``miss_lone`` is ln(0.05/0.99).  ``miss_stack`` is far weaker than ln(0.15/0.99) because misses
     in a stack are correlated: the chip that was hidden once stays hidden.  ``elsewhere`` is what an answer on
     another antenna takes away, ``moved`` by how much another antenna must be likelier before the tag is there.
+
+    For the time of an arrival: ``miss_buried`` is -ln 0.15, ``again_buried`` and ``again_lone`` are -ln 0.5 and
+    -ln 0.22 for a look right after one that missed.  A reading is sure when any other one costs ``sure`` more
+    (1 in 1000): so a chip was not there before looks that could all have missed it only at that cost.
     """
 
     start: int = -4000
@@ -27,6 +31,10 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     confirmed: int = 3000
     gone: int = -2000
     ceiling: int = 6000
+    miss_buried: int = 1900
+    again_buried: int = 690
+    again_lone: int = 1500
+    sure: int = 6900
 
 
 class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,6 +46,12 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     to ``reaction_max_ms`` after the word was spoken (a "said first" key settles the order at once).
     The same key again within ``key_bounce_ms`` is the same press: no two players act so fast behind each other.
     A blind or ante that is not seen ``post_wait_ms`` after the hand began is asked for by name.
+    ``look_grace_ms`` is what an awaited look at an antenna may take beyond its reader's own bound, for its way to the
+    journal, before the dealer is told that it did not come.
+
+    With a camera: a hand that went back less than ``together_mm`` and rested less than ``together_ms`` is still in
+    the same motion; from ``apart_mm`` or ``apart_ms`` on it is in another one (§7.1).  ``hand_gone_ms`` after the hand
+    left its motion is over; a hand that lies over the line for ``hand_rests_ms`` is waited for no longer.
     """
 
     one_motion_ms: int = 500
@@ -47,6 +61,13 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     key_bounce_ms: int = 250
     reaction_min_ms: int = 200
     reaction_max_ms: int = 1500
+    look_grace_ms: int = 500
+    together_mm: int = 10
+    apart_mm: int = 30
+    together_ms: int = 100
+    apart_ms: int = 200
+    hand_gone_ms: int = 400
+    hand_rests_ms: int = 4000
     sensor: SensorModel = SensorModel()
 
     def __post_init__(self) -> None:
@@ -54,5 +75,9 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             raise ValueError("one_motion_ms must not be larger than two_motions_ms, nor negative")
         if not 0 <= self.reaction_min_ms <= self.reaction_max_ms:
             raise ValueError("reaction_min_ms must not be larger than reaction_max_ms, nor negative")
+        if not (0 <= self.together_mm <= self.apart_mm and 0 <= self.together_ms <= self.apart_ms):
+            raise ValueError("together_mm and together_ms must not be larger than apart_mm and apart_ms, nor negative")
         if self.motion_close_ms <= 0:
             raise ValueError("motion_close_ms must be positive")
+        if self.look_grace_ms < 0:
+            raise ValueError("look_grace_ms must not be negative")

@@ -25,6 +25,10 @@ def empty(n: int) -> CleanEmpty:
     return CleanEmpty(R, span(n), 1)
 
 
+def corrupt(n: int) -> Corrupt:
+    return Corrupt(R, span(n), 1, "status 83")
+
+
 def fold(*seen: Present | CleanEmpty | Corrupt) -> Area:
     area = Area()
     for pos, one in enumerate(seen, 1):
@@ -32,9 +36,27 @@ def fold(*seen: Present | CleanEmpty | Corrupt) -> Area:
     return area
 
 
-def test_arrival_span_runs_from_last_clean_absence_to_first_sighting() -> None:
+def test_an_arrival_lies_after_the_looks_that_cannot_all_have_missed_it() -> None:
+    area = fold(*(empty(n) for n in range(1, 9)), present(9, "A"))
+    sighting = area.tags["A"]
+    assert sighting.arrived == TimeSpan(500, 950)
+    assert [look.start_ns for look in sighting.misses] == [500, 600, 700, 800]
+
+
+def test_looks_at_other_chips_miss_a_buried_one_more_easily() -> None:
+    area = fold(*(present(n, "A") for n in range(1, 20)), present(20, "A", "B"))
+    assert area.tags["B"].arrived == TimeSpan(1100, 2050)
+
+
+def test_a_corrupt_answer_is_no_look() -> None:
+    area = fold(*(empty(n) for n in range(1, 6)), corrupt(6), corrupt(7), present(8, "A"))
+    assert area.tags["A"].arrived == TimeSpan(200, 850)
+
+
+def test_with_too_few_looks_a_chip_may_have_lain_there_before() -> None:
     area = fold(empty(1), empty(2), present(3, "A"))
-    assert area.tags["A"].arrived == TimeSpan(200, 350)
+    assert area.tags["A"].arrived == TimeSpan(0, 350)
+    assert [look.start_ns for look in area.tags["A"].misses] == [100, 200]
 
 
 def test_a_chip_that_was_there_at_start_up_may_have_come_at_any_time_before() -> None:
