@@ -36,16 +36,18 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
                 areas[other] = lower(areas[other], uid, model)
     state.areas = areas
     for uid in sorted({*seen_now, *delta.left}):
-        flicker = uid in before.tags and before.tags[uid].peak < model.confirmed
-        _locate(draft, uid, flicker=flicker)
+        known = before.tags.get(uid)
+        flicker = known is not None and known.peak < model.confirmed
+        _locate(draft, uid, flicker=flicker, lay_ns=known.last_ns if known is not None else 0)
     if place.kind == "bet":
         _confirm(draft, place.seat, area, model.confirmed)
     if isinstance(seen, Present):
         _report_unknown(draft, seen, area, key)
 
 
-def _locate(draft: Draft, uid: str, *, flicker: bool) -> None:
-    """Follow one tag to where it most likely lies now.  ``flicker``: where it was, it never was for sure."""
+def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
+    """Follow one tag to where it most likely lies now.  ``flicker``: where it was, it never was for sure;
+    ``lay_ns``: when it was read here last."""
     state = draft.state
     assert state.config is not None
     here = state.places.get(uid)
@@ -56,7 +58,7 @@ def _locate(draft: Draft, uid: str, *, flicker: bool) -> None:
     state.places = places if there is None else {**places, uid: there}
     seat = _bet_seat(draft, here)
     if seat:
-        _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker)
+        _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker, lay_ns=lay_ns)
     seat = _bet_seat(draft, there)
     if seat and there is not None:
         _came(draft, seat, uid, state.areas[there])
@@ -204,7 +206,7 @@ def bet_in_sight(draft: Draft) -> int:
     return max(state.hand.bet_to, standing or 0)
 
 
-def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool) -> None:
+def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool, lay_ns: int) -> None:
     """A chip is no longer on a seat's line.  ``elsewhere``: it answers on another antenna now, so its stay here
     was a misreading or it was moved; ``flicker``: it may have been a ghost."""
     state = draft.state
@@ -213,7 +215,7 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool) 
     arrival = next((a for a in attempt.arrivals if a.uid == uid), None) if attempt is not None else None
     if attempt is not None and arrival is not None:
         if arrival.certain and not elsewhere and not attempt.held:
-            _set_taken(draft, seat, uid, True)
+            _set_taken(draft, seat, uid, True, lay_ns)
         else:
             rest = tuple(a for a in attempt.arrivals if a.uid != uid)
             state.attempts = {**state.attempts, seat: replace(attempt, arrivals=rest)}
@@ -241,10 +243,10 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool) 
             draft.alert(f"line:{seat}", "warning", Reason("chips_left", {"seat": seat, "amount": value}))
 
 
-def _set_taken(draft: Draft, seat: str, uid: str, taken: bool) -> None:
+def _set_taken(draft: Draft, seat: str, uid: str, taken: bool, lay_ns: int = 0) -> None:
     state = draft.state
     attempt = state.attempts[seat]
-    arrivals = tuple(replace(a, taken_back=taken) if a.uid == uid else a for a in attempt.arrivals)
+    arrivals = tuple(replace(a, taken_back=taken, lay_ns=lay_ns) if a.uid == uid else a for a in attempt.arrivals)
     state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
 
 

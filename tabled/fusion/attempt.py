@@ -11,7 +11,7 @@ from tabled.fusion.presence import Look
 from tabled.fusion.strokes import Stroke
 from tabled.model.acts import Say
 
-DoubtKind = Literal["one_motion", "late_chips", "said_first", "change_given", "own_word"]
+DoubtKind = Literal["let_go", "one_motion", "late_chips", "said_first", "change_given", "own_word"]
 
 MAX_ARRIVALS = 256
 MAX_WORDS = 8
@@ -24,7 +24,7 @@ class Arrival(msgspec.Struct, frozen=True):
 
     ``span`` holds the touch as good as surely; ``misses`` are the clean looks within it that did not name the chip,
     oldest first: the touch came after them, or they missed it.  ``certain`` once it was read often enough to be no
-    ghost; ``taken_back`` when it then vanished again.
+    ghost; ``taken_back`` when it then vanished again, ``lay_ns`` the newest time at which it was read then.
     """
 
     uid: str
@@ -34,6 +34,7 @@ class Arrival(msgspec.Struct, frozen=True):
     certain: bool = False
     taken_back: bool = False
     misses: tuple[Look, ...] = ()
+    lay_ns: int = 0
 
     @property
     def likely(self) -> TimeSpan:

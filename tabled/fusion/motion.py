@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from firmware_bridge.wire import Press, TimeSpan
-from tabled.fusion.attempt import Attempt, Doubt, DoubtKind, Spoken
+from tabled.fusion.attempt import Arrival, Attempt, Doubt, DoubtKind, Spoken, over
 from tabled.fusion.grouping import group
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.acts import AnyAct, HandReturnsToStack, HandWithdraws, Place, PullBack, Say, Word
@@ -59,7 +60,10 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
         # A dealer who heard the word before the chips moved presses within his reaction time,
         # so the press nearest to the touch more likely reports a word that came first.
         found.append(Doubt("said_first", True))
-    motions = group(attempt, settings).doubt
+    if any(a.taken_back and not _lay_alone(a, attempt) for a in attempt.arrivals):
+        # A hand that took everything back at once more likely only held it there.
+        found.append(Doubt("let_go", any(not a.taken_back for a in attempt.arrivals)))
+    motions = group(attempt, settings).doubt or group(_without(attempt, _held(attempt)), settings).doubt
     if motions is not None:
         found.append(motions)
     return tuple(found)
@@ -67,24 +71,28 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
 
 def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSettings) -> tuple[AnyAct, ...]:
     """The acts in binding order, under the given answers to `doubts` (all of them must be answered)."""
+    held = () if answers.get("let_go", True) else _held(attempt)
+    put = _without(attempt, held)
     before: list[AnyAct] = []
     after: list[AnyAct] = []
     words = [w for w in attempt.words if not w.doubtful or answers["own_word"]]
     for word in sorted(words, key=lambda w: (w.span.latest_ns, w.pos)):
-        first = _word_order(word, attempt)
+        first = _word_order(word, put)
         if first is None:
-            first = answers["said_first"]
+            first = answers.get("said_first", True)
         order: Literal["before", "after"] = "before" if first else "after"
         (before if first else after).append(msgspec.structs.replace(word.say, order=order))
     out: list[AnyAct] = before
-    motions = _motions(attempt, answers, settings)
+    motions = _motions(put, answers, settings)
     for n, chips in enumerate(motions):
         if n:
             out.append(HandReturnsToStack(attempt.seat))
         out.append(Place(attempt.seat, chips))
         if not n:
             out.extend(after)
-    taken = tuple(a.value for a in attempt.arrivals if a.taken_back)
+    if not motions:
+        out.extend(after)
+    taken = tuple(a.value for a in attempt.arrivals if a.taken_back and a not in held)
     if attempt.closed_ns is not None and motions:
         out.append(HandWithdraws(attempt.seat))
     if taken:
@@ -102,9 +110,31 @@ def _word_order(word: Spoken, attempt: Attempt) -> bool | None:
     return None
 
 
+def _lay_alone(arrival: Arrival, attempt: Attempt) -> bool:
+    """Whether a chip lay there at a time when no hand of the player was over the line: it had been let go.
+
+    Without the camera nobody knows.
+    """
+    hands = [s for s in attempt.strokes if s.by != "dealer"]
+    if not attempt.sighted or not hands:
+        return False
+    since, until = arrival.span.latest_ns, arrival.lay_ns
+    times = [since, *(s.left.latest_ns + 1 for s in hands if s.left is not None)]
+    return any(since <= t <= until and not any(over(s, t, t) for s in hands) for t in times)
+
+
+def _without(attempt: Attempt, chips: tuple[Arrival, ...]) -> Attempt:
+    return replace(attempt, arrivals=tuple(a for a in attempt.arrivals if a not in chips)) if chips else attempt
+
+
+def _held(attempt: Attempt) -> tuple[Arrival, ...]:
+    """Chips that were read over the line and may never have touched it (§7.7: hovering does not bind)."""
+    return tuple(a for a in attempt.arrivals if a.taken_back and not _lay_alone(a, attempt))
+
+
 def _motions(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSettings) -> list[tuple[int, ...]]:
     """Chips by motion, largest first."""
     grouping = group(attempt, settings)
-    yes = grouping.doubt is None or answers[grouping.doubt.kind]
+    yes = grouping.doubt is None or answers.get(grouping.doubt.kind, grouping.doubt.best)
     groups = grouping.yes if yes else grouping.no
     return [tuple(sorted((a.value for a in chips), reverse=True)) for chips in groups]

@@ -47,6 +47,8 @@ class Sighting(msgspec.Struct, frozen=True):
     last_pos: int
     peak: int = 0
     misses: tuple[Look, ...] = ()
+    last_ns: int = 0
+    """Start of the newest inventory that named it."""
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -95,11 +97,12 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
             since = missed[0].start_ns if miss_cost(missed, model) >= model.sure else 0
             span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
             level = model.start + model.hit
-            tags[uid] = Sighting(level, span, pos, pos, level, missed)
+            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen.span.earliest_ns)
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
-            tags[uid] = replace(known, level=level, last_pos=pos, peak=max(level, known.peak))
+            peak, last = max(level, known.peak), seen.span.earliest_ns
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last)
     left: list[str] = []
     after = replace(area, tags=tags, refused=refused)
     if complete or quiet:
