@@ -8,7 +8,7 @@ from tabled.core.draft import Draft
 from tabled.core.sight import act_over
 from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing, area_key, bet_antennas
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
-from tabled.fusion.motion import acts, doubts
+from tabled.fusion.motion import acts, doubts, held
 from tabled.fusion.presence import confidence, miss_cost
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
@@ -25,9 +25,10 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     found = _doubts(draft, attempt)
     judged = _judge(draft, attempt, _reading(draft, found))
     ruling = judged.ruling
-    due = _due(draft, attempt, ruling)
+    over = _over(draft, attempt, ruling)
+    due = over and (ruling.action != "pending" or _released(ruling))
     _drop_idle_question(draft, attempt, found)
-    asked = due and _ask_if_it_matters(draft, attempt, found, judged)
+    asked = over and _ask_if_it_matters(draft, attempt, found, judged)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
         return True
     standing = state.standing
@@ -64,6 +65,8 @@ def answer(draft: Draft, key: Key, by: str) -> bool:
         return False
     if question.doubt == "own_word":
         _settle_whose_word(draft, question.seat, key == "key_a")
+    elif question.doubt == "let_go":
+        _settle_let_go(draft, question.seat, key == "key_a")
     else:
         state.answers = {**state.answers, question.doubt: key == "key_a"}
         state.answered = question.evidence
@@ -79,6 +82,17 @@ def _settle_whose_word(draft: Draft, seat: str, own: bool) -> None:
     if attempt is not None:
         words = tuple(replace(w, doubtful=False) for w in attempt.words if own or not w.doubtful)
         state.attempts = {**state.attempts, seat: replace(attempt, words=words)}
+
+
+def _settle_let_go(draft: Draft, seat: str, let_go: bool) -> None:
+    """The dealer said whether the chips that were taken back had been put down: they count, or they never came."""
+    state = draft.state
+    attempt = state.attempts.get(seat)
+    if attempt is not None:
+        uids = {a.uid for a in held(attempt)}
+        chips = tuple(replace(a, let_go=True) if a.uid in uids else a for a in attempt.arrivals)
+        chips = chips if let_go else tuple(a for a in chips if a.uid not in uids)
+        state.attempts = {**state.attempts, seat: replace(attempt, arrivals=chips)}
 
 
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
@@ -146,12 +160,10 @@ def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Ju
     return judge(hand, state.hand_profile, done)
 
 
-def _due(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
+def _over(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
     """True when nothing that may still arrive can change the reading: motion over, antenna swept, words heard."""
     state = draft.state
     assert state.config is not None
-    if ruling.action == "pending" and not _released(ruling):
-        return False
     if not attempt.arrivals:
         if ruling.action in ("fold", "check", "call_or_fold"):
             return True

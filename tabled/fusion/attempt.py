@@ -35,6 +35,8 @@ class Arrival(msgspec.Struct, frozen=True):
     taken_back: bool = False
     misses: tuple[Look, ...] = ()
     lay_ns: int = 0
+    let_go: bool = False
+    """The dealer said that it had been put down."""
 
     @property
     def likely(self) -> TimeSpan:

@@ -63,7 +63,7 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
     if any(a.taken_back and not _lay_alone(a, attempt) for a in attempt.arrivals):
         # A hand that took everything back at once more likely only held it there.
         found.append(Doubt("let_go", any(not a.taken_back for a in attempt.arrivals)))
-    motions = group(attempt, settings).doubt or group(_without(attempt, _held(attempt)), settings).doubt
+    motions = group(attempt, settings).doubt or group(_without(attempt, held(attempt)), settings).doubt
     if motions is not None:
         found.append(motions)
     return tuple(found)
@@ -71,8 +71,8 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
 
 def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSettings) -> tuple[AnyAct, ...]:
     """The acts in binding order, under the given answers to `doubts` (all of them must be answered)."""
-    held = () if answers.get("let_go", True) else _held(attempt)
-    put = _without(attempt, held)
+    hovered = () if answers.get("let_go", True) else held(attempt)
+    put = _without(attempt, hovered)
     before: list[AnyAct] = []
     after: list[AnyAct] = []
     words = [w for w in attempt.words if not w.doubtful or answers["own_word"]]
@@ -92,7 +92,7 @@ def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSe
             out.extend(after)
     if not motions:
         out.extend(after)
-    taken = tuple(a.value for a in attempt.arrivals if a.taken_back and a not in held)
+    taken = tuple(a.value for a in attempt.arrivals if a.taken_back and a not in hovered)
     if attempt.closed_ns is not None and motions:
         out.append(HandWithdraws(attempt.seat))
     if taken:
@@ -115,6 +115,8 @@ def _lay_alone(arrival: Arrival, attempt: Attempt) -> bool:
 
     Without the camera nobody knows.
     """
+    if arrival.let_go:
+        return True
     hands = [s for s in attempt.strokes if s.by != "dealer"]
     if not attempt.sighted or not hands:
         return False
@@ -127,7 +129,7 @@ def _without(attempt: Attempt, chips: tuple[Arrival, ...]) -> Attempt:
     return replace(attempt, arrivals=tuple(a for a in attempt.arrivals if a not in chips)) if chips else attempt
 
 
-def _held(attempt: Attempt) -> tuple[Arrival, ...]:
+def held(attempt: Attempt) -> tuple[Arrival, ...]:
     """Chips that were read over the line and may never have touched it (§7.7: hovering does not bind)."""
     return tuple(a for a in attempt.arrivals if a.taken_back and not _lay_alone(a, attempt))
 

@@ -164,3 +164,52 @@ def test_a_trip_that_began_before_the_camera_was_believed_is_not_leant_on() -> N
     bench.trip("3", 500)
     bench.wait(3000)
     assert questions(bench) == ["ask_one_motion"]
+
+
+def test_chips_that_lay_there_alone_and_were_taken_back_had_been_put_down() -> None:
+    bench = dealt()
+    there = bench.trip("3", 500, 500)
+    bench.wait(600)
+    bench.hand("3", "enters", retreat_mm=60, pause_ms=600)
+    bench.wait(200)
+    bench.lift("3", there)
+    bench.hand("3", "leaves")
+    bench.wait(4000)
+    assert questions(bench) == []
+    assert bench.final("3").ruling.to == 1000
+
+
+def test_chips_that_came_and_left_with_one_hand_are_asked_about() -> None:
+    bench = dealt()
+    bench.hand("3", "enters")
+    bench.wait(200)
+    there = bench.put("3", 500, 500)
+    bench.wait(600)
+    bench.lift("3", there)
+    bench.wait(100)
+    bench.hand("3", "leaves")
+    bench.wait(3000)
+    assert questions(bench) == ["ask_let_go"]
+    (asked,) = bench.of(QuestionAsked)
+    assert asked.stands == "key_b", "nothing was let go is likelier"
+    assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
+    bench.press("key_b")
+    bench.wait(3000)
+    assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
+    assert bench.view.to_act == "3"
+
+
+def test_cut_and_push_is_asked_about_when_the_rest_went_back() -> None:
+    bench = dealt()
+    bench.hand("3", "enters")
+    bench.wait(200)
+    there = bench.put("3", 100, 100, 500)
+    bench.wait(500)
+    bench.lift("3", there[2:])
+    bench.wait(100)
+    bench.hand("3", "leaves")
+    bench.wait(3000)
+    assert questions(bench) == ["ask_let_go"]
+    bench.press("key_b")
+    bench.wait(3000)
+    assert bench.final("3").ruling.to == 200
