@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from tabled.core.draft import Draft
@@ -16,6 +18,9 @@ from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
 from tabled.rules.turn import resolve_held
 
+MAX_DOUBTS_CROSSED = 3
+"""Other doubts that are also tried against their best reading, one at a time, to see whether a doubt decides."""
+
 
 def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     """Judge the attempt of the seat to act.  True when its act became final and the hand moved on."""
@@ -28,7 +33,7 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     over = _over(draft, attempt, ruling)
     due = over and (ruling.action != "pending" or _released(ruling))
     _drop_idle_question(draft, attempt, found)
-    asked = over and _ask_if_it_matters(draft, attempt, found, judged)
+    asked = over and _ask_if_it_matters(draft, attempt, found)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
         return True
     standing = state.standing
@@ -217,36 +222,48 @@ def _looked_since(draft: Draft, seat: str, since_ns: int) -> bool:
     return True
 
 
-def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...], judged: Judgement) -> bool:
-    """Ask about the first unanswered doubt whose other reading would be another ruling."""
+def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> bool:
+    """Ask about the first unanswered doubt whose other answer would be another ruling, whatever the others' are."""
     state = draft.state
     if state.question is not None:
         return False
-    reading = _reading(draft, found)
-    for doubt in found:
-        if doubt.kind in state.answers:
-            continue
-        other = _judge(draft, attempt, {**reading, doubt.kind: not reading[doubt.kind]}).ruling
-        if _same_effect(judged.ruling, other):
-            continue
-        yes, no = (judged.ruling, other) if reading[doubt.kind] else (other, judged.ruling)
-        position = draft.emit(
-            QuestionAsked(
-                hand_id=state.hand_id,
-                act=state.act + 1,
-                seat=attempt.seat,
-                reason=Reason(f"ask_{doubt.kind}", {"seat": attempt.seat}),
-                choices=(
-                    Choice("key_a", Reason(f"{doubt.kind}_yes"), yes.action, yes.to),
-                    Choice("key_b", Reason(f"{doubt.kind}_no"), no.action, no.to),
-                ),
-                stands="key_a" if reading[doubt.kind] else "key_b",
-                asked_ns=state.now_ns,
-            )
-        )
-        state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.asked_on())
-        return True
+    best = _reading(draft, found)
+    unanswered = [d for d in found if d.kind not in state.answers]
+    for doubt in unanswered:
+        for reading in _likely_readings(best, [d for d in unanswered if d is not doubt]):
+            yes = _judge(draft, attempt, {**reading, doubt.kind: True}).ruling
+            no = _judge(draft, attempt, {**reading, doubt.kind: False}).ruling
+            if _same_effect(yes, no):
+                continue
+            _ask(draft, attempt, doubt, yes, no)
+            return True
     return False
+
+
+def _likely_readings(best: dict[DoubtKind, bool], others: list[Doubt]) -> Iterator[dict[DoubtKind, bool]]:
+    """The best reading, then those with one of the other doubts answered against it."""
+    yield best
+    for other in others[:MAX_DOUBTS_CROSSED]:
+        yield {**best, other.kind: not best[other.kind]}
+
+
+def _ask(draft: Draft, attempt: Attempt, doubt: Doubt, yes: Ruling, no: Ruling) -> None:
+    state = draft.state
+    position = draft.emit(
+        QuestionAsked(
+            hand_id=state.hand_id,
+            act=state.act + 1,
+            seat=attempt.seat,
+            reason=Reason(f"ask_{doubt.kind}", {"seat": attempt.seat}),
+            choices=(
+                Choice("key_a", Reason(f"{doubt.kind}_yes"), yes.action, yes.to),
+                Choice("key_b", Reason(f"{doubt.kind}_no"), no.action, no.to),
+            ),
+            stands="key_a" if doubt.best else "key_b",
+            asked_ns=state.now_ns,
+        )
+    )
+    state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.asked_on())
 
 
 def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> None:
