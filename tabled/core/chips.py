@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
+from tabled.core import money
 from tabled.core.draft import Draft
 from tabled.core.sight import watched
 from tabled.core.state import Line, area_key
@@ -39,10 +40,15 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
         known = before.tags.get(uid)
         flicker = known is not None and known.peak < model.confirmed
         _locate(draft, uid, flicker=flicker, lay_ns=known.last_ns if known is not None else 0)
+    for uid in delta.left:
+        draft.clear(f"barred:{uid}")
+        draft.clear(f"twice:{uid}")
     if place.kind == "bet":
         _confirm(draft, place.seat, area, model.confirmed)
     if isinstance(seen, Present):
         _report_unknown(draft, seen, area, key)
+        _report_barred(draft, seen, area)
+    money.look(draft, seen_now, key)
 
 
 def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
@@ -56,6 +62,7 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
         return
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
+    money.moved(draft, uid, there)
     seat = _bet_seat(draft, here)
     if seat:
         _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker, lay_ns=lay_ns)
@@ -81,7 +88,10 @@ def _report_unknown(draft: Draft, seen: Present, area: Area, key: str) -> None:
     strangers = [
         t.uid
         for t in seen.tags
-        if t.uid not in config.chips and t.uid in area.tags and area.tags[t.uid].level >= config.fusion.sensor.confirmed
+        if t.uid not in config.chips
+        and t.uid not in config.barred
+        and t.uid in area.tags
+        and area.tags[t.uid].level >= config.fusion.sensor.confirmed
     ]
     subject = f"unknown_tag:{key}"
     if strangers:
@@ -90,6 +100,19 @@ def _report_unknown(draft: Draft, seen: Present, area: Area, key: str) -> None:
         draft.alert(subject, "warning", Reason("unknown_tag", {"seat": seat, "uid": strangers[0]}))
     elif not any(uid not in config.chips for uid in area.tags):
         draft.clear(subject)
+
+
+def _report_barred(draft: Draft, seen: Present, area: Area) -> None:
+    """A chip that the registry bars is no money, however real it looks."""
+    config = draft.state.config
+    assert config is not None
+    for tag in seen.tags:
+        status = config.barred.get(tag.uid)
+        known = area.tags.get(tag.uid)
+        if status is not None and known is not None and known.level >= config.fusion.sensor.confirmed:
+            place = config.layout.place_of(seen.device, seen.antenna)
+            params: dict[str, int | str] = {"seat": place.seat if place else "", "uid": tag.uid, "status": status}
+            draft.alert(f"barred:{tag.uid}", "fault", Reason("chip_barred", params))
 
 
 def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:

@@ -15,7 +15,8 @@ from tabled.rules.profile import Profile
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Everything outside the evidence that a ruling depends on; journalled whole, so a journal explains itself.
 
-    ``chips`` maps a tag's UID to its value in smallest chips.  ``profile`` is the betting law in force, with
+    ``chips`` maps a tag's UID to its value in smallest chips, ``barred`` the UIDs that are no money to why
+    ("void", "stolen", "cage").  ``profile`` is the betting law in force, with
     all that it inherits.  ``camera`` names the device that watches the hands, "" where there is none.
     """
 
@@ -26,6 +27,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     fusion: FusionSettings = FusionSettings()
     camera: str = ""
+    barred: dict[str, str] = {}
 
 
 class Input(msgspec.Struct, frozen=True, tag_field="in", kw_only=True):

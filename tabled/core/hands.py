@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tabled.core import money
 from tabled.core.draft import Draft
 from tabled.core.state import Line
 from tabled.fusion.attempt import Attempt
@@ -22,6 +23,7 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state = draft.state
     assert state.profile is not None
     hand = Hand.start(setup, state.profile)
+    money.hand_begins(state)
     state.hand = hand
     state.hand_id = setup.hand_id
     state.hand_profile = state.profile
@@ -127,7 +129,14 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
         )
     )
     for seat in sorted(state.lines):
-        for subject in (f"owed:{seat}", f"line:{seat}", f"post:{seat}", f"turn:{seat}", f"late:{seat}"):
+        for subject in (
+            f"owed:{seat}",
+            f"line:{seat}",
+            f"post:{seat}",
+            f"turn:{seat}",
+            f"late:{seat}",
+            f"untagged:{seat}",
+        ):
             draft.clear(subject)
     state.attempts = {seat: still for seat, a in state.attempts.items() if (still := _lying(a)).arrivals}
     left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import DeviceLost, DeviceUp
+from tabled.core import money
 from tabled.core.draft import Draft
 from tabled.core.state import TableState
 from tabled.fusion.attempt import Attempt
@@ -27,6 +28,8 @@ def on_hand(draft: Draft, seen: HandMoved) -> None:
 
 def on_landed(draft: Draft, seen: ChipsLanded) -> None:
     """A chip that the camera saw land and no tag explains is money that nobody counts."""
+    if _watching(draft, seen.device, seen.seat):
+        money.landed(draft, seen)
 
 
 def on_up(draft: Draft, seen: DeviceUp) -> None:

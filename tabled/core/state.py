@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from firmware_bridge.wire import Press
+from firmware_bridge.wire import Press, TimeSpan
 from tabled.core.entries import TableConfig
 from tabled.fusion.attempt import Attempt, DoubtKind
 from tabled.fusion.presence import Area
@@ -102,6 +102,20 @@ class Sight(msgspec.Struct, frozen=True):
     strokes: dict[str, tuple[Stroke, ...]] = {}
 
 
+class Stray(msgspec.Struct, frozen=True):
+    """By how much a stack changed while no hand was played, and when it was touched last."""
+
+    amount: int
+    last_ns: int
+
+
+class Landing(msgspec.Struct, frozen=True):
+    """A chip that the camera saw land at a seat, and when; some tag should explain it."""
+
+    seat: str
+    span: TimeSpan
+
+
 class EarlyKey(msgspec.Struct, frozen=True):
     """A key pressed before its seat's turn was known to have come, and its journal position."""
 
@@ -129,6 +143,10 @@ class TableState(msgspec.Struct, kw_only=True):
     areas: dict[str, Area] = {}
     places: dict[str, str] = {}
     """UID to the antenna where that tag most likely lies: each tag in one place."""
+    where: dict[str, str] = {}
+    """UID to the name of the place where each chip that has been seen is, or went (see `tabled.core.money`)."""
+    strays: dict[str, Stray] = {}
+    landings: tuple[Landing, ...] = ()
     lines: dict[str, Line] = {}
     attempts: dict[str, Attempt] = {}
     sight: Sight = Sight()

@@ -18,10 +18,10 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import chips, corrections, hands, keys, operator, sight
+from tabled.core import chips, corrections, hands, keys, money, operator, sight
 from tabled.core.adjudicate import adjudicate, deadline_ns, out_of_turn
 from tabled.core.draft import Draft
-from tabled.core.entries import AnyInput, Ordered, Seen, Started
+from tabled.core.entries import AnyInput, Ordered, Seen, Started, Ticked
 from tabled.core.state import MAX_REQUESTS_REMEMBERED, Sight, TableState
 from tabled.fusion.attempt import Attempt
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
@@ -74,6 +74,8 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
         _see(draft, entry)
     elif isinstance(entry, Ordered):
         _order(draft, entry.act)
+    if isinstance(entry, Ticked):
+        money.timers(draft)
     _advance(draft)
     work.position = position + len(draft.outcomes)
     return work, tuple(draft.outcomes)
@@ -81,10 +83,10 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
 
 def next_wake_ns(state: TableState) -> int | None:
     """Host time at which the core wants a `Ticked` entry if nothing else comes first."""
-    if state.phase not in ("posting", "betting", "sweeping"):
-        return None
-    draft = Draft(state, state.position)
-    times = [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
+    times = [money.due_ns(state)]
+    if state.phase in ("posting", "betting", "sweeping"):
+        draft = Draft(state, state.position)
+        times += [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
     if state.phase == "posting":
         times.append(state.post_by_ns)
     future = [t for t in times if t is not None and t > state.now_ns]

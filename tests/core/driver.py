@@ -9,7 +9,7 @@ from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, T
 from tabled.core.state import TableState, view
 from tabled.core.table import next_wake_ns, step
 from tabled.fusion.settings import MS, FusionSettings
-from tabled.model.camera import CameraTrust, HandMoved, HandOf, HandStep
+from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved, HandOf, HandStep
 from tabled.model.hand import HandSetup, SeatSetup
 from tabled.model.layout import Antenna, Layout, Place
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome, RulingIssued, StartHand, TableView
@@ -141,6 +141,11 @@ class Bench:
         """The camera says whether it may be believed."""
         span = TimeSpan(self.ns, self.ns)
         self.feed(Seen(at_ns=self.ns, observation=CameraTrust(CAMERA, span, trusted, reason, seat)))
+
+    def landed(self, seat: str, *, area_mm2: int = 1200) -> None:
+        """The camera reports a chip that landed within the last 200 ms."""
+        span = TimeSpan(self.ns - 200 * MS, self.ns)
+        self.feed(Seen(at_ns=self.ns, observation=ChipsLanded(CAMERA, span, seat, 0, 0, area_mm2)))
 
     def order(self, act: AnyOperatorAct) -> None:
         """An operator's command arrives."""
