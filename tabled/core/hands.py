@@ -129,15 +129,8 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
         )
     )
     for seat in sorted(state.lines):
-        for subject in (
-            f"owed:{seat}",
-            f"line:{seat}",
-            f"post:{seat}",
-            f"turn:{seat}",
-            f"late:{seat}",
-            f"untagged:{seat}",
-        ):
-            draft.clear(subject)
+        for what in ("owed", "line", "post", "turn", "late", "untagged"):
+            draft.clear(f"{what}:{seat}")
     state.attempts = {seat: still for seat, a in state.attempts.items() if (still := _lying(a)).arrivals}
     left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}

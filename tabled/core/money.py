@@ -136,10 +136,7 @@ def _explained(state: TableState, landing: Landing) -> bool:
         area = state.areas.get(area_key(antenna.device, antenna.antenna))
         for tag in area.tags.values() if area is not None else ():
             came = tag.arrived
-            if (
-                came.earliest_ns - slack <= landing.span.latest_ns
-                and came.latest_ns + slack >= landing.span.earliest_ns
-            ):
+            if came.shifted(-slack, slack).overlaps(landing.span):
                 return True
     return False
 
@@ -168,10 +165,8 @@ def _twice(draft: Draft, uid: str, key: str) -> None:
         there = area.tags.get(uid)
         if other == key or there is None or there.level < confirmed or _near(state, key, other):
             continue
-        if (
-            min(here.last_ns, there.last_ns) - max(here.arrived.latest_ns, there.arrived.latest_ns)
-            > TWICE_APART_MS * MS
-        ):
+        both_since = max(here.arrived.latest_ns, there.arrived.latest_ns)
+        if min(here.last_ns, there.last_ns) - both_since > TWICE_APART_MS * MS:
             where = place_name(state, other) or other
             draft.alert(f"twice:{uid}", "fault", Reason("uid_twice", {"uid": uid, "other": where}))
 
