@@ -7,17 +7,17 @@ written down, since the law of the room decides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import msgspec
 
-from hw_sim.acts import Hands, Timeline
+from hw_sim.acts import ALL_THE_WAY_MM, Hands, Stroke, Timeline
 from hw_sim.generate import exact
 from hw_sim.world import Chip, Spot, World
 
-NEIGHBOUR_MM = (5, 80)
-"""How far a hand goes back behind the line between two trips, in mm."""
+STRING_MM = (5, 80)
+"""How far a hand goes back between the two strokes of a string bet, in mm."""
 KEYS = {"call": "call", "bet": "bet", "raise": "raise_to", "all-in": "all_in"}
 
 
@@ -113,6 +113,46 @@ def _cut_beside(scene: Scene, tl: Timeline, d: Decision) -> None:
     scene.hands.motion(tl, 0.0, d.chips, reach=scene.rng.uniform(0.8, 2.2))
 
 
+def _handfuls(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """Several handfuls let go in one forward motion, the hand hardly stopping between them."""
+    rng = scene.rng
+    n = min(len(d.chips), rng.randint(2, 4))
+    cuts = sorted(rng.sample(range(1, len(d.chips)), n - 1)) if n > 1 else []
+    parts = [list(d.chips[a:b]) for a, b in zip([0, *cuts], [*cuts, len(d.chips)], strict=True)]
+    strokes = [Stroke(chips=parts[0], reach=0.35, trickle=0.12)]
+    for part in parts[1:]:
+        mm, pause = rng.randint(0, 8), rng.uniform(0.0, 0.09)
+        strokes.append(Stroke(chips=part, reach=rng.uniform(0.05, 0.2), trickle=0.12, back_mm=mm, pause=pause))
+    scene.hands.visit(tl, 0.0, strokes, leave=rng.uniform(0.1, 0.4))
+
+
+def _slow_hand(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """The hand is over the line for a while before it lets go."""
+    rests = scene.rng.uniform(0.3, 1.2)
+    tl.at(0.15, lambda now: scene.hands.forward(now, d.seat))
+    tl.at(0.3, lambda now: scene.hands.rest(now, d.seat))
+    scene.hands.visit(tl, 0.3 + rests, [Stroke(chips=d.chips, reach=0.06, trickle=0.15)])
+
+
+def _adjust(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """After the bet a second trip that brings nothing: the pile is put straight."""
+    last = scene.hands.motion(tl, 0.0, d.chips)
+    scene.hands.empty_trip(tl, last + 0.25 + scene.rng.uniform(0.3, 1.5), stay=scene.rng.uniform(0.3, 0.9))
+
+
+def _hover(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """Chips held over the line and taken back; then the bet."""
+    end = scene.hands.hover(tl, 0.0, d.chips, stay=scene.rng.uniform(0.3, 1.2))
+    scene.hands.motion(tl, end + scene.rng.uniform(0.3, 1.5), d.chips)
+
+
+def _dealer_fixes(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """The dealer's arm reaches in and puts the pile straight, sometimes while the player's hand is still there."""
+    last = scene.hands.motion(tl, 0.0, d.chips)
+    at = max(0.0, last + scene.rng.uniform(-0.2, 1.0))
+    scene.hands.arm(tl, at, d.seat, stay=scene.rng.uniform(0.3, 1.0))
+
+
 def _said_before(scene: Scene, tl: Timeline, d: Decision) -> None:
     first = scene.rng.random() < 0.3
     _say(scene, tl, d, 0.0, first=first)
@@ -156,29 +196,45 @@ def _change_for(scene: Scene, tl: Timeline, d: Decision) -> None:
 # -- sloppy -------------------------------------------------------------------------------------------
 
 
-def _string(scene: Scene, tl: Timeline, d: Decision) -> None:
-    """A second trip of the hand: the call (or a part) first, the rest after a pause behind the line."""
+def _parts(scene: Scene, d: Decision) -> tuple[list[Chip], list[Chip]]:
+    """What goes first (the call, or some of the chips) and the rest."""
     first = take(d.chips, d.to_call) if d.raises and d.to_call else None
-    if not first:
+    if not first or len(first) == len(d.chips):
         first = list(d.chips[: scene.rng.randint(1, len(d.chips) - 1)])
-    rest = [c for c in d.chips if c not in set(first)]
-    mm = scene.rng.randint(*NEIGHBOUR_MM)
-    pause = round(50 * 40 ** scene.rng.random())  # 50 to 2000 ms, as often short as long
-    leave = 0.05
-    last = scene.hands.motion(tl, 0.0, first, leave=leave, retreat_mm=mm if rest else None)
-    if rest:
-        reach = 0.05
-        start = last + leave + max(0.0, pause / 1000 - leave - reach)
-        scene.hands.motion(tl, start, rest, reach=reach, pause_ms=pause)
+    return first, [c for c in d.chips if c not in set(first)]
+
+
+def _string(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """The call (or a part) first, the rest in a second stroke, after the hand went back a little or rested."""
+    first, rest = _parts(scene, d)
+    mm = scene.rng.randint(*STRING_MM)
+    pause = 0.05 * 40 ** scene.rng.random()  # 50 to 2000 ms, as often short as long
+    depth = scene.rng.randint(30, 160)
+    strokes = [Stroke(chips=first, reach=0.35, trickle=0.12), Stroke(chips=rest, back_mm=mm, pause=pause)]
+    scene.hands.visit(tl, 0.0, strokes, depth_mm=depth, leave=scene.rng.uniform(0.1, 0.4))
+
+
+def _string_far(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """Back to the stack for the rest."""
+    first, rest = _parts(scene, d)
+    pause = scene.rng.uniform(0.5, 2.5)
+    strokes = [Stroke(chips=first, reach=0.35), Stroke(chips=rest, back_mm=ALL_THE_WAY_MM, pause=pause)]
+    scene.hands.visit(tl, 0.0, strokes)
+
+
+def _push_unreleased(scene: Scene, tl: Timeline, d: Decision) -> None:
+    """Pushed over the line with the hand on the chips, and taken back whole (§7.7: it binds)."""
+    scene.hands.held_push(tl, 0.0, d.chips, [], cuts=scene.rng.uniform(0.4, 1.5))
 
 
 def _held(scene: Scene, tl: Timeline, d: Decision) -> None:
-    more = [c for c in scene.stack(d.seat) if c not in set(d.chips)][: scene.rng.randint(1, 8)]
+    others = [c for c in scene.stack(d.seat) if c not in set(d.chips)]
+    more = others[: min(scene.rng.randint(1, 8), len(others) - 1)]
     scene.hands.held_push(tl, 0.0, [*d.chips, *more], d.chips, cuts=scene.rng.uniform(0.3, 1.5))
 
 
 def _held_applies(scene: Scene, d: Decision) -> bool:
-    return _silent(scene, d) and len(scene.stack(d.seat)) > len(d.chips)
+    return _silent(scene, d) and len(scene.stack(d.seat)) > len(d.chips) + 1
 
 
 def _splash(scene: Scene, tl: Timeline, d: Decision) -> None:
@@ -229,7 +285,11 @@ def dropped(scene: Scene, tl: Timeline, at: float, chips: Sequence[Chip]) -> flo
     """A chip falls past the line and is picked up again: no motion, no meaning; returns when it is back."""
     seat, world = tl.act.seat, scene.world
     own, bet = Spot("stack", str(seat)), Spot("bet", str(seat))
-    truth: dict[str, object] = {"what": "dropped", "chips": [c.name for c in chips]}
+    truth: dict[str, object] = {
+        "what": "dropped",
+        "chips": [c.name for c in chips],
+        "worth": [c.denomination for c in chips],
+    }
     tl.act.inputs.append(truth)
 
     def fall(now: int) -> None:
@@ -290,7 +350,43 @@ STYLES: dict[str, Style] = {
     "drop": Style(0.6, False, _silent, _drop),
     "late_word": Style(0.7, False, lambda s, d: _silent(s, d) and d.raises, _late_word),
     "under_raise": Style(1.5, False, lambda s, d: _under_chips(s, d) is not None, _under),
+    "handfuls": Style(0.0, True, _two_parts, _handfuls),
+    "slow_hand": Style(0.0, True, _silent, _slow_hand),
+    "adjust": Style(0.0, True, _silent, _adjust),
+    "hover": Style(0.0, True, _silent, _hover),
+    "dealer_fixes": Style(0.0, True, _silent, _dealer_fixes),
+    "string_far": Style(0.0, False, _two_parts, _string_far),
+    "push_unreleased": Style(0.0, False, _silent, _push_unreleased),
 }
+
+ROOM: dict[str, float] = {
+    # Honest: what most players do most of the time.
+    "plain": 300,
+    "trickle": 120,  # stacks are dropped chip by chip
+    "said_before": 130,  # words are asked for (§7.6), and many raise with them
+    "cut_beside": 90,  # §7.7 allows it, and careful players do it
+    "handfuls": 60,  # deep stacks: more chips than fingers
+    "overchip": 60,  # a big chip for a small bet, whenever one has no small ones
+    "slow_hand": 40,
+    "adjust": 40,  # a tidy player, about one in ten of those who bet in stacks
+    "said_after": 40,
+    "dealer_fixes": 25,  # counting a big bet
+    "said_during": 20,
+    "change_for": 20,
+    "hover": 10,  # frowned upon, so rare
+    # Sloppy: what the floor is called for.
+    "string": 30,  # with string_far about 2 % of all acts, since every second act is a fold or a check
+    "string_far": 10,
+    "under_raise": 12,
+    "mismatch": 8,
+    "held_push": 8,
+    "take_back": 6,
+    "late_word": 5,
+    "splash": 4,
+    "drop": 3,
+    "push_unreleased": 2,
+}
+"""A plausible room: how often each style is met among a thousand acts with chips, where it can be done at all."""
 
 
 def choose(scene: Scene, d: Decision, sloppiness: float) -> str:
@@ -299,3 +395,9 @@ def choose(scene: Scene, d: Decision, sloppiness: float) -> str:
     fit = [n for n, s in STYLES.items() if s.honest != sloppy and s.applies(scene, d)]
     fit = fit or [n for n, s in STYLES.items() if s.honest and s.applies(scene, d)]
     return scene.rng.choices(fit, [STYLES[n].weight for n in fit])[0]
+
+
+def choose_as_in(scene: Scene, d: Decision, weights: Mapping[str, float]) -> str:
+    """A style that fits the decision, drawn by ``weights``; "plain" where none fits."""
+    fit = [n for n, w in weights.items() if w > 0 and STYLES[n].applies(scene, d)]
+    return scene.rng.choices(fit, [weights[n] for n in fit])[0] if fit else "plain"

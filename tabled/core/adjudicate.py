@@ -6,13 +6,23 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from tabled.core import looks
 from tabled.core.draft import Draft
 from tabled.core.sight import act_over
-from tabled.core.state import MAX_RULED, Key, OpenQuestion, Ruled, Standing, area_key, bet_antennas
+from tabled.core.state import (
+    MAX_RULED,
+    Key,
+    OpenQuestion,
+    Ruled,
+    Standing,
+    TableState,
+    area_key,
+    bet_antennas,
+)
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
+from tabled.fusion.closing import closes_ns
 from tabled.fusion.motion import acts, doubts, held
-from tabled.fusion.presence import confidence, miss_cost
-from tabled.fusion.settings import MS, FusionSettings
+from tabled.fusion.presence import confidence
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
@@ -30,8 +40,10 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     found = _doubts(draft, attempt)
     judged = _judge(draft, attempt, _reading(draft, found))
     ruling = judged.ruling
-    over = _over(draft, attempt, ruling)
+    missing = _missing(state, attempt, over_ns(draft, attempt))
+    over = _over(draft, attempt, ruling, missing)
     due = over and (ruling.action != "pending" or _released(ruling))
+    _tell_of_looks(draft, attempt, ruling, missing, due=due)
     _drop_idle_question(draft, attempt, found)
     asked = over and _ask_if_it_matters(draft, attempt, found)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
@@ -48,18 +60,33 @@ def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
     """When the attempt's motion and words are over, if nothing more comes.  None: it waits for an event."""
     config = draft.state.config
     assert config is not None
-    fusion = config.fusion
-    if attempt.empty:
+    return closes_ns(attempt, config.fusion)
+
+
+def over_ns(draft: Draft, attempt: Attempt) -> int | None:
+    """When the motion was over by the dealer's key, or will be if nothing more comes; None: it waits for an event."""
+    return attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
+
+
+def look_due_ns(draft: Draft) -> int | None:
+    """When the next look that the act in progress waits for should have come at the latest; None: it waits for none."""
+    state = draft.state
+    attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
+    if attempt is None or attempt.held:
         return None
-    if attempt.arrivals and (gone := hand_gone_ns(attempt, fusion)) is not None:
-        quiet = max(attempt.last_ns(), gone)
-    else:
-        quiet = attempt.last_ns() + fusion.motion_close_ms * MS
-    touch = attempt.first_touch()
-    if touch is None:
-        # A word alone: the chips that go with it are on their way.
-        return quiet + fusion.reaction_max_ms * MS
-    return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
+    times = [look.by_ns for look in _missing(state, attempt, over_ns(draft, attempt)) or ()]
+    return min((ns for ns in times if ns is not None and ns > state.now_ns), default=None)
+
+
+def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
+    """The looks that the act in progress waits for now: those at the neighbours from the first chip on, those at its
+    own antennas once its motion is over."""
+    attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
+    if attempt is None or attempt.empty or attempt.held or state.phase != "betting":
+        return ()
+    over = over_ns(Draft(state, state.position), attempt)
+    own = _missing(state, attempt, over)
+    return looks.awaited_beside(state, attempt) if own is None else own
 
 
 def answer(draft: Draft, key: Key, by: str) -> bool:
@@ -165,61 +192,33 @@ def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Ju
     return judge(hand, state.hand_profile, done)
 
 
-def _over(draft: Draft, attempt: Attempt, ruling: Ruling) -> bool:
-    """True when nothing that may still arrive can change the reading: motion over, antenna swept, words heard."""
+def _missing(state: TableState, attempt: Attempt, over: int | None) -> tuple[looks.Awaited, ...] | None:
+    """The looks that are still awaited; None while the motion and the words are not over (at host ns ``over``)."""
+    if attempt.empty or over is None or state.now_ns < over:
+        return None
+    return looks.awaited(state, attempt, over)
+
+
+def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.Awaited, ...] | None) -> bool:
+    """True when nothing that may still arrive can change the reading: motion and words over, each antenna looked at
+    since; or when the dealer has counted and confirmed what the readers cannot."""
     state = draft.state
-    assert state.config is not None
+    if state.confirmed and state.confirmed == looks.substance(attempt):
+        return True
     if not attempt.arrivals:
         if ruling.action in ("fold", "check", "call_or_fold"):
             return True
     elif any(not a.certain and not a.taken_back for a in attempt.arrivals):
         return False
-    deadline = attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
-    if deadline is None or state.now_ns < deadline:
-        return False
-    if not attempt.arrivals:
-        return True
-    return _looked_since(draft, attempt.seat, _still_since_ns(attempt, deadline))
+    return missing == ()
 
 
-def hand_gone_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:
-    """When the player's motion is over by what the camera sees; None when it did not see his hand bring the chips."""
-    if not attempt.sighted:
-        return None
-    own = [s for s in attempt.strokes if s.by != "dealer"]
-    if not own:
-        return None
-    return max(
-        s.left.latest_ns + fusion.hand_gone_ms * MS
-        if s.left is not None
-        else s.begins.latest_ns + fusion.hand_rests_ms * MS
-        for s in own
-    )
-
-
-def _still_since_ns(attempt: Attempt, deadline_ns: int) -> int:
-    """From when on looks show all that the motion brought: since the hand left, or since the last chip was seen."""
-    left = [s.left.latest_ns for s in attempt.strokes if s.by != "dealer" and s.left is not None]
-    if attempt.sighted and left and all(s.left is not None for s in attempt.strokes if s.by != "dealer"):
-        return max(left)
-    if attempt.closed_ns is not None:
-        return attempt.closed_ns
-    return min(deadline_ns, attempt.last_ns())
-
-
-def _looked_since(draft: Draft, seat: str, since_ns: int) -> bool:
-    """True when so many clean looks at the seat's line began after ``since_ns`` that no chip can have escaped all."""
-    state = draft.state
-    assert state.config is not None
-    model = state.config.fusion.sensor
-    for antenna in bet_antennas(state.config, seat):
-        area = state.areas.get(area_key(antenna.device, antenna.antenna))
-        since = [look for look in area.looks if look.start_ns >= since_ns] if area is not None else []
-        if miss_cost(since, model) < model.sure:
-            return False
-        if f"device:{antenna.device}" in state.faults:
-            return False
-    return True
+def _tell_of_looks(
+    draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.Awaited, ...] | None, *, due: bool
+) -> None:
+    """A ruling that stays provisional because a look does not come says so; one without an act has nothing to say."""
+    idle = due or ruling.action == "pending" or missing is None
+    looks.tell(draft, attempt, None if idle else looks.overdue(draft.state, missing or ()))
 
 
 def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> bool:
@@ -358,9 +357,11 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
     state.act += 1
     state.standing = None
     state.answers = {}
+    state.confirmed = ()
     state.corrects = None
     act_over(state, seat)
     draft.clear(f"turn:{seat}")
+    draft.clear(f"look:{seat}")
 
 
 def _issue(draft: Draft, attempt: Attempt, ruling: Ruling, status: Status) -> int:

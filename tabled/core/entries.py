@@ -55,13 +55,34 @@ class Ticked(Input, frozen=True, tag="timer", kw_only=True):
     """Time passed a moment that the core had asked to be woken at."""
 
 
+class Bound(msgspec.Struct, frozen=True):
+    """What a reader states of one antenna, without faults, in ns: the longest time from a chip's landing to the
+    observation that names it, and from its lifting to the first complete one without it."""
+
+    arrival_ns: int
+    removal_ns: int
+
+
+class Stated(Input, frozen=True, tag="bounds", kw_only=True):
+    """What the readers that are up state now; it replaces what they stated before.
+
+    ``bounds`` by the antenna's name (`tabled.core.state.area_key`).  ``unstated`` are readers that are up and say
+    nothing of the kind: no ruling on their antennas becomes final by itself.  ``overran`` counts the sweeps of each
+    reader, since the daemon started, that took longer than it had stated.
+    """
+
+    bounds: dict[str, Bound] = {}
+    unstated: tuple[str, ...] = ()
+    overran: dict[str, int] = {}
+
+
 class Ordered(Input, frozen=True, tag="cmd", kw_only=True):
     """An operator ordered something."""
 
     act: AnyOperatorAct
 
 
-AnyInput = Started | Seen | Ticked | Ordered
+AnyInput = Started | Seen | Ticked | Stated | Ordered
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder: msgspec.json.Decoder[AnyInput] = msgspec.json.Decoder(AnyInput)

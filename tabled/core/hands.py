@@ -36,6 +36,7 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state.act = 0
     state.standing = None
     state.answers = {}
+    state.confirmed = ()
     state.flagged = ()
     state.early = ()
     state.known = frozenset(uid for line in state.lines.values() for uid in line.settled)
@@ -131,6 +132,9 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     for seat in sorted(state.lines):
         for what in ("owed", "line", "post", "turn", "late", "untagged"):
             draft.clear(f"{what}:{seat}")
+    for subject in sorted(state.faults):
+        if subject.startswith("sweep:"):
+            draft.clear(subject)
     state.attempts = {seat: still for seat, a in state.attempts.items() if (still := _lying(a)).arrivals}
     left_over = {seat: line.settled for seat, line in state.lines.items() if line.settled}
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
@@ -198,5 +202,5 @@ def abandon(draft: Draft) -> None:
     state.ruled = ()
     state.corrects = None
     for subject in sorted(state.faults):
-        if not subject.startswith(("device:", "unknown_tag:")):
+        if not subject.startswith(("device:", "bound:", "unknown_tag:")):
             draft.clear(subject)

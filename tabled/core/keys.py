@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import Press
-from tabled.core import hands, operator
+from tabled.core import hands, looks, operator
 from tabled.core.chips import bet_in_sight
 from tabled.core.corrections import reopen_with_word
 from tabled.core.draft import Draft
@@ -56,11 +56,16 @@ def remember(draft: Draft, press: Press) -> bool:
 
 
 def attach(draft: Draft, press: Press, seat: str, pos: int) -> None:
-    """Add the word, or the hand's leaving, to what the seat has done so far."""
+    """Add the word, or the hand's leaving, to what the seat has done so far.
+
+    Where the dealer was told to count because a reader cannot, the same key confirms what stands on the screen.
+    """
     state = draft.state
     attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft)))
     word = _word(draft, press, seat, pos)
-    if press.key == "hand_withdraws":
+    if press.key == "hand_withdraws" and looks.may_confirm(draft.state, attempt):
+        draft.state.confirmed = looks.substance(attempt)
+    elif press.key == "hand_withdraws":
         attempt = replace(attempt, closed_ns=press.span.latest_ns, held=False)
     elif word is not None and len(attempt.words) < MAX_WORDS:
         word = replace(word, doubtful=_may_be_late(draft, press, word))

@@ -11,12 +11,12 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.wire import Press, TimeSpan
-from tabled.core.entries import TableConfig
+from tabled.core.entries import Bound, TableConfig
 from tabled.fusion.attempt import Attempt, DoubtKind
 from tabled.fusion.presence import Area
 from tabled.fusion.strokes import Stroke
 from tabled.model.hand import SeatView
-from tabled.model.layout import Antenna
+from tabled.model.layout import Antenna, Place
 from tabled.model.outcome import Phase, SeatLine, TableView
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.hand import Hand
@@ -155,6 +155,13 @@ class TableState(msgspec.Struct, kw_only=True):
     answers: dict[DoubtKind, bool] = {}
     answered: tuple[int, ...] = ()
     """The evidence that the answers were given on; with more evidence they are asked anew."""
+    bounds: dict[str, Bound] = {}
+    """By the antenna's name, what its reader states; none for a reader that is not up."""
+    bound_since_ns: dict[str, int] = {}
+    """Since when each of them has been stated without a break."""
+    overran: dict[str, int] = {}
+    confirmed: tuple[str, ...] = ()
+    """What lay and was said (see `looks.substance`) when the dealer confirmed a ruling that the readers cannot."""
     flagged: tuple[str, ...] = ()
     """Seats that acted out of turn and were told so."""
     early: tuple[EarlyKey, ...] = ()
@@ -181,7 +188,7 @@ def area_key(device: str, antenna: int) -> str:
 
 def bet_antennas(config: TableConfig, seat: str) -> tuple[Antenna, ...]:
     """The antennas that cover a seat's bets."""
-    return tuple(a for a in config.layout.antennas if a.place.kind == "bet" and a.place.seat == seat)
+    return config.layout.antennas_of(Place("bet", seat))
 
 
 def view(state: TableState) -> TableView:

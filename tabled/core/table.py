@@ -18,10 +18,10 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import chips, corrections, hands, keys, money, operator, sight
-from tabled.core.adjudicate import adjudicate, deadline_ns, out_of_turn
+from tabled.core import chips, corrections, hands, keys, looks, money, operator, sight
+from tabled.core.adjudicate import adjudicate, deadline_ns, look_due_ns, out_of_turn
 from tabled.core.draft import Draft
-from tabled.core.entries import AnyInput, Ordered, Seen, Started, Ticked
+from tabled.core.entries import AnyInput, Ordered, Seen, Started, Stated, Ticked
 from tabled.core.state import MAX_REQUESTS_REMEMBERED, Sight, TableState
 from tabled.fusion.attempt import Attempt
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
@@ -72,11 +72,14 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
         raise JournalNotWhole(f"journal entry {position} comes before the table's configuration")
     elif isinstance(entry, Seen):
         _see(draft, entry)
+    elif isinstance(entry, Stated):
+        looks.on_stated(draft, entry)
     elif isinstance(entry, Ordered):
         _order(draft, entry.act)
     if isinstance(entry, Ticked):
         money.timers(draft)
     _advance(draft)
+    looks.drop_idle(draft)
     work.position = position + len(draft.outcomes)
     return work, tuple(draft.outcomes)
 
@@ -87,6 +90,7 @@ def next_wake_ns(state: TableState) -> int | None:
     if state.phase in ("posting", "betting", "sweeping"):
         draft = Draft(state, state.position)
         times += [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
+        times.append(look_due_ns(draft))
     if state.phase == "posting":
         times.append(state.post_by_ns)
     future = [t for t in times if t is not None and t > state.now_ns]
@@ -96,7 +100,8 @@ def next_wake_ns(state: TableState) -> int | None:
 def _start(draft: Draft, entry: Started) -> None:
     state = draft.state
     # Nothing is known of the time since the last entry: no antenna counts as looked at before it is again.
-    state.areas = {key: replace(area, clean=None, looks=()) for key, area in state.areas.items()}
+    state.areas = {key: replace(area, clean=None, fresh=None, looks=()) for key, area in state.areas.items()}
+    state.bounds, state.bound_since_ns, state.overran = {}, {}, {}
     if state.clock and state.clock != entry.clock:
         _forget_clock(draft, entry.at_ns)
     state.clock = entry.clock

@@ -26,6 +26,8 @@ class Layout(msgspec.Struct, frozen=True):
 
     seats: tuple[str, ...]
     antennas: tuple[Antenna, ...]
+    neighbours: tuple[tuple[Place, Place], ...] = ()
+    """Places so close that a chip on one may be read at the other."""
 
     def place_of(self, device: str, antenna: int) -> Place | None:
         """Place of an antenna, None if the table has no such antenna."""
@@ -33,3 +35,11 @@ class Layout(msgspec.Struct, frozen=True):
             if a.device == device and a.antenna == antenna:
                 return a.place
         return None
+
+    def antennas_of(self, place: Place) -> tuple[Antenna, ...]:
+        """The antennas that cover a place."""
+        return tuple(a for a in self.antennas if a.place == place)
+
+    def beside(self, place: Place) -> tuple[Place, ...]:
+        """The neighbours of a place, in the order in which they are listed."""
+        return tuple(b if a == place else a for a, b in self.neighbours if place in (a, b))

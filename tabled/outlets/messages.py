@@ -32,6 +32,14 @@ MAX_PAYLOAD = 65_536
 """Bytes.  Both embedded brokers take 262,144; a message above a broker's limit would block the outbox."""
 
 
+MAX_TOLD = 32
+"""Faults, and notes, in one health message; more are counted there."""
+
+
+ENVELOPE = 1024
+"""Bytes around the data of a message, at most."""
+
+
 class Outgoing(msgspec.Struct, frozen=True):
     """One message of the outbox.  ``leaf`` stands under the table's prefix; messages of one position share their id."""
 
@@ -141,20 +149,38 @@ def render_health(
     origin: Origin,
     wording: Wording,
     faults: Iterable[Reason] = (),
+    notes: Iterable[Reason] = (),
+    devices: Iterable[Mapping[str, Any]] = (),
     position: int = 0,
     outlet: HealthSource | None = None,
 ) -> bytes:
-    """The retained ``health``; the shell makes one a second, from the loop that it vouches for.
+    """The retained ``health``; the shell makes one a second, from the loop that it vouches for, and one at once
+    when something goes wrong.
 
     ``status`` is ``"online"``, ``"recovering"`` or ``"offline"``.  A display takes a pause of 2 s between
-    live messages as the daemon's silence.  ``faults`` are what the technician must see to.
+    live messages as the daemon's silence.  ``faults`` stand on the dealer's screen; ``notes`` are for the technician
+    alone, and ``devices`` are every reader and panel in figures.  Of faults and notes `MAX_TOLD` go out each;
+    ``untold`` counts the rest.  What is too long to send loses its devices, then its notes (``cut`` names them),
+    and never its faults.
     """
     untranslated: list[str] = []
-    safe = [safe_reason(f) for f in faults]
-    told = [{"code": f.code, "params": f.params, "texts": _said(f, wording, untranslated)} for f in safe]
-    data: dict[str, Any] = {"kind": "health", "status": status, "position": position, "faults": told[:32]}
+
+    def told(reasons: list[Reason]) -> list[dict[str, Any]]:
+        safe = (safe_reason(r) for r in reasons[:MAX_TOLD])
+        return [{"code": r.code, "params": r.params, "texts": _said(r, wording, untranslated)} for r in safe]
+
+    wrong, known = list(faults), list(notes)
+    data: dict[str, Any] = {"kind": "health", "status": status, "position": position, "faults": told(wrong)}
+    data["notes"] = told(known)
+    data["devices"] = list(devices)
+    untold = max(0, len(wrong) - MAX_TOLD) + max(0, len(known) - MAX_TOLD)
+    if untold:
+        data["untold"] = untold
     if outlet is not None:
         data["outlet"] = {"connected": outlet.connected, "problem": outlet.problem}
+    for least in ("devices", "notes"):
+        if len(encode(data)) + ENVELOPE > MAX_PAYLOAD:
+            data = {**data, least: [], "cut": [*data.get("cut", ()), least]}
     return envelope(origin, f"health-{wall_ns}", "health", wall_ns, _with(data, {}, untranslated))
 
 

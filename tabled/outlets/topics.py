@@ -7,7 +7,7 @@
 | ``evidence`` | out | 1 | no | full rulings, hands and closed streets: floor and surveillance only |
 | ``state`` | out | 1 | yes | `TableView` as of a journal position |
 | ``recent`` | out | 1 | yes | the newest display messages as sent, so that a page just opened misses nothing |
-| ``health`` | out | 1 | yes | birth, one heartbeat a second, last will |
+| ``health`` | out | 1 | yes | birth, a heartbeat a second and at each fault, last will |
 | ``ack`` | out | 1 | no | what became of a command, under the caller's request id |
 | ``cmd/<act>`` | in | 1 | never | operator acts; a retained command is refused |
 """

@@ -115,15 +115,17 @@ class Facing(State):
         if structure == POT_LIMIT:
             pot = self.bet_to + table.rounded(self.total + self.phantom + self.bet_to - self.bet[i])
             return low, min(max(pot, low), mine)
-        return low, min(self.bet_to + table.spread_max, mine)
+        most = self.bet_to + table.spread_max
+        return min(low, most), min(most, mine)  # an amount that the floor let stand may be over the spread
 
     def complete_to(self, i: int) -> int | None:
         """The total to which seat ``i`` may complete an incomplete all-in or a bring-in; None if there is none."""
         table = self.table
         if table.structure not in (FIXED_LIMIT, SPREAD_LIMIT) or not self.may_raise(i):
             return None
-        if self.base < self.bet_to and (table.completion or (self.bets == 0 and table.bring_in)):
-            return self.base + self.full
+        whole = self.base + self.full
+        if self.base < self.bet_to < whole and (table.completion or (self.bets == 0 and table.bring_in)):
+            return whole
         return None
 
     def min_raise_to(self) -> int:

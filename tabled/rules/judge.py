@@ -29,7 +29,8 @@ def judge(hand: Hand, profile: Profile, acts: Sequence[AnyAct]) -> Judgement:
 
     An act by a seat whose turn it is not is held (``held_out_of_turn``).  ``Judgement.after`` is the hand with
     the ruling applied, None when nothing is decided yet.  Raises ValueError if the acts are of several seats or
-    of a seat that is not in the hand's set-up.
+    of a seat that is not in the hand's set-up, IllegalAct if a ``Decided`` act cannot have been (a raise to less
+    than lies there); nothing that is said or put in raises.
     """
     gesture = read_acts(hand, profile, acts)
     if hand.status_of(gesture.seat) != "in":

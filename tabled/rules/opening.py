@@ -8,7 +8,7 @@ from tabled.model.hand import HandSetup, SeatSetup
 from tabled.rules.errors import SetupError
 from tabled.rules.profile import Profile
 from tabled.rules.state import ALL_IN
-from tabled.rules.table import FIXED_LIMIT
+from tabled.rules.table import FIXED_LIMIT, SPREAD_LIMIT
 
 if TYPE_CHECKING:
     from tabled.rules.hand import Hand
@@ -81,7 +81,7 @@ def _price(hand: Hand, setup: HandSetup) -> None:
         size = table.big_blind or hand.bet_to
         if straddle:
             size = straddle if table.straddle_doubles else straddle - table.big_blind
-        hand.full = max(size, 1)
+        hand.full = max(size, table.spread_min if table.structure == SPREAD_LIMIT else 1)
     hand.base = hand.bet_to
     hand.bets = hand.raises = 1
     hand.heard = [1] * table.n

@@ -11,6 +11,7 @@ NO_LIMIT, POT_LIMIT, FIXED_LIMIT, SPREAD_LIMIT = range(4)
 STRUCTURES = ("no-limit", "pot-limit", "fixed-limit", "spread-limit")
 ROUNDING = ("none", "up", "down", "nearest")
 MAX_SEATS = 23
+MAX_AMOUNT = 10**15  # a seat's chips, a blind or a limit; sums of it still fit the 64 bits of the journal
 
 
 class Table:
@@ -25,12 +26,9 @@ class Table:
 
     def __init__(self, setup: HandSetup, profile: Profile) -> None:
         names = tuple(s.seat for s in setup.seats)
-        if len(names) < 2:
-            raise SetupError(f"hand {setup.hand_id}: {len(names)} seat(s); a hand needs at least 2")
-        if len(names) > MAX_SEATS:
-            raise SetupError(f"hand {setup.hand_id}: {len(names)} seats; at most {MAX_SEATS} can be dealt in")
-        if len(set(names)) != len(names):
-            raise SetupError(f"hand {setup.hand_id}: a seat is named twice in {', '.join(names)}")
+        wrong = _wrong_seats(names) or _wrong_amounts(setup) or _wrong_limits(setup)
+        if wrong:
+            raise SetupError(f"hand {setup.hand_id}: {wrong}")
         game = game_of(setup.game)
         limits = setup.limits
         self.hand_id = setup.hand_id
@@ -44,10 +42,6 @@ class Table:
         self.small_bet, self.big_bet = limits.small_bet, limits.big_bet or 2 * limits.small_bet
         self.bring_in = limits.bring_in
         self.spread_min, self.spread_max = limits.min, limits.max
-        if self.structure == FIXED_LIMIT and not self.small_bet:
-            raise SetupError(f"hand {setup.hand_id}: fixed limit needs limits.small_bet and limits.big_bet")
-        if self.structure == SPREAD_LIMIT and not self.spread_max:
-            raise SetupError(f"hand {setup.hand_id}: spread limit needs limits.min and limits.max")
         self.chip_unit = profile.chip_unit or setup.chip_unit
         which = profile.min_bet_games.get(setup.game, profile.min_bet)
         self.min_bet = (self.small_blind if which == "sb" else self.big_blind) or self.chip_unit
@@ -81,7 +75,7 @@ class Table:
         if self.structure == FIXED_LIMIT:
             return self.big_bet if street >= self.big_from else self.small_bet
         if self.structure == SPREAD_LIMIT:
-            return self.spread_min or self.min_bet
+            return min(self.spread_min or self.min_bet, self.spread_max)
         return self.min_bet
 
     def rounded(self, amount: int) -> int:
@@ -93,3 +87,64 @@ class Table:
         if self.pot_rounding == 1 or (self.pot_rounding == 3 and 2 * (amount - down) >= unit):
             return down + unit
         return down
+
+
+# ---- what cannot be dealt: each says, without the hand's name, what to put right -----------------------------------
+
+
+def _wrong_seats(names: tuple[str, ...]) -> str:
+    if len(names) < 2:
+        return f"{len(names)} seat(s); a hand needs at least 2"
+    if len(names) > MAX_SEATS:
+        return f"{len(names)} seats; at most {MAX_SEATS} can be dealt in"
+    if len(set(names)) != len(names):
+        return f"a seat is named twice in {', '.join(names)}"
+    return ""
+
+
+def _wrong_amounts(setup: HandSetup) -> str:
+    """Amounts below zero or beyond counting, and blinds that contradict each other."""
+    limits = setup.limits
+    named = {
+        "straddle": setup.straddle or 0, "limits.small_bet": limits.small_bet, "limits.big_bet": limits.big_bet,
+        "limits.raises_cap": limits.raises_cap, "limits.min": limits.min, "limits.max": limits.max,
+        "limits.bring_in": limits.bring_in, "chip_unit": setup.chip_unit,
+        **{f"blinds[{k}]": blind for k, blind in enumerate(setup.blinds[:3])},
+        **{f"the stack of seat {s.seat}": s.stack for s in setup.seats},
+    }  # fmt: skip
+    for name, amount in named.items():
+        if not 0 <= amount <= MAX_AMOUNT:
+            return f"{name} is {amount}; it must be from 0 to {MAX_AMOUNT}"
+    if setup.chip_unit < 1:
+        return "chip_unit is 0; give the worth of the smallest chip in play, or leave it out"
+    if len(setup.blinds) > 2:
+        return f"blinds names {len(setup.blinds)} amounts; give the small and the big blind, and a straddle as straddle"
+    if len(setup.blinds) == 2 and setup.blinds[0] > setup.blinds[1]:
+        return f"the small blind {setup.blinds[0]} is over the big blind {setup.blinds[1]}; give the small one first"
+    if setup.straddle and setup.straddle <= max(setup.blinds, default=0):
+        return f"the straddle {setup.straddle} is not over the big blind {max(setup.blinds)}; leave it out or raise it"
+    return ""
+
+
+def _wrong_limits(setup: HandSetup) -> str:
+    """Limits that are missing, or that leave no legal bet."""
+    limits = setup.limits
+    if setup.structure == "fixed-limit":
+        if not limits.small_bet:
+            return "fixed limit needs limits.small_bet and limits.big_bet"
+        if limits.big_bet and limits.big_bet < limits.small_bet:
+            return f"limits.big_bet {limits.big_bet} is under limits.small_bet {limits.small_bet}"
+        if limits.bring_in >= limits.small_bet:
+            return f"limits.bring_in {limits.bring_in} must be under limits.small_bet {limits.small_bet}"
+    if setup.structure == "spread-limit":
+        if not limits.max:
+            return "spread limit needs limits.min and limits.max"
+        forced = {
+            "limits.min": limits.min, "limits.bring_in": limits.bring_in, "the straddle": setup.straddle or 0,
+            "the big blind": max(setup.blinds, default=0), "chip_unit": setup.chip_unit,
+            "the largest blind posted": max((s.blind for s in setup.seats), default=0),
+        }  # fmt: skip
+        for name, amount in forced.items():
+            if amount > limits.max:
+                return f"{name} {amount} is over limits.max {limits.max}, so no raise over it would be legal"
+    return ""

@@ -235,7 +235,7 @@ def short_number(spot: Spot, amount: int) -> Reading | None:
     smallest bet; its readings are hundreds and thousands.
     """
     low_bet = spot.hand.table.unit(spot.hand.street)
-    if spot.profile.short_number == "literal" or amount <= 0 or 10 * amount > low_bet:
+    if spot.profile.short_number == "literal" or amount <= 0 or 10 * amount > low_bet or not spot.may_raise:
         return None
     readings = [amount * 100, amount * 1000]
     legal = [r for r in readings if r >= spot.low]
@@ -254,7 +254,7 @@ def short_number(spot: Spot, amount: int) -> Reading | None:
         )
     return Reading(
         kind="raise",
-        to=max(fits),
+        to=min(max(fits), spot.high),
         reason=Reason(f"{kind}_short_number", {"said": amount}),
         topics=("short_number",),
         candidates=candidates,

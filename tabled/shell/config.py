@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from tabled.model.layout import Antenna, Layout, Place
 MAX_CONFIG_BYTES = 1 << 20
 MAX_CHIPS = 40_000
 """The registry stands whole in one journal entry at each start; more chips than one table ever sees."""
+MAX_NEIGHBOURS = 256
 MAX_CHIP_FILE_BYTES = 32 << 20
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
@@ -31,13 +33,19 @@ class ConfigError(ValueError):
 
 
 class TableSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[table]``: who we are and which betting law holds."""
+    """``[table]``: who we are and which betting law holds.
+
+    ``neighbours`` are pairs of places, such as ``["bet:3", "bet:4"]``, so close that a chip on one may be read at the
+    other.  Without it they are those that lie beside each other on any table (see `adjacent`); ``[]`` says that the
+    antennas are shielded.
+    """
 
     site: Name = "site"
     name: Name = "table-1"
     seats: Annotated[int, msgspec.Meta(ge=2, le=10)] = 9
     profile: str = "tda-2024"
     language: Literal["en", "sv", "nl"] = "en"
+    neighbours: tuple[tuple[str, str], ...] | None = None
 
 
 class ChipsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -191,7 +199,46 @@ def layout_of(config: Config, source: str = "table.toml") -> Layout:
     bare = [seat for seat in seats if Place("bet", seat) not in taken]
     if bare:
         raise ConfigError(f'{source}: no antenna covers the bets of seat {bare[0]}; give one of them "bet:{bare[0]}"')
-    return Layout(seats, tuple(sorted(antennas, key=lambda a: (a.device, a.antenna))))
+    named = config.table.neighbours
+    beside = adjacent(seats, taken) if named is None else _neighbours(named, taken, source)
+    return Layout(seats, tuple(sorted(antennas, key=lambda a: (a.device, a.antenna))), beside)
+
+
+def adjacent(seats: Sequence[str], places: Collection[Place]) -> tuple[tuple[Place, Place], ...]:
+    """Which of these places lie beside each other: those of seats in a row (the dealer sits between the last and the
+    first), a seat's own two, and every bet beside the pot."""
+    pairs = [(Place(kind, a), Place(kind, b)) for kind in ("bet", "stack") for a, b in pairwise(seats)]
+    for seat in seats:
+        pairs += [(Place("bet", seat), Place("stack", seat)), (Place("bet", seat), Place("pot"))]
+    return tuple(pair for pair in pairs if pair[0] in places and pair[1] in places)
+
+
+def _neighbours(
+    named: Sequence[tuple[str, str]], places: Mapping[Place, str], source: str
+) -> tuple[tuple[Place, Place], ...]:
+    known = {f"{p.kind}:{p.seat}" if p.seat else p.kind: p for p in places}
+    for text in (t for pair in named for t in pair):
+        if text not in known:
+            raise ConfigError(f'{source}: neighbours: no antenna covers {text!r}; name places such as "bet:3"')
+    if len(named) > MAX_NEIGHBOURS:
+        raise ConfigError(
+            f"{source}: more than {MAX_NEIGHBOURS} neighbours; name only antennas that disturb each other"
+        )
+    return tuple((known[one], known[other]) for one, other in named)
+
+
+def neighbours_of(layout: Layout) -> tuple[tuple[tuple[str, int], tuple[str, int]], ...]:
+    """The neighbours that belong to different readers, as the bridge wants them: (device, antenna) twice.
+
+    One reader never energises two of its own antennas together.
+    """
+    return tuple(
+        ((one.device, one.antenna), (other.device, other.antenna))
+        for a, b in layout.neighbours
+        for one in layout.antennas_of(a)
+        for other in layout.antennas_of(b)
+        if one.device != other.device
+    )
 
 
 def _rows(rows: Any, path: Path) -> Iterator[tuple[int, list[str]]]:

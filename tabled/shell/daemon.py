@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from firmware_bridge.supervisor import Bridge, DeviceConfig, PortProblem
-from firmware_bridge.wire import AnyObservation, BootId, DeviceId, Press, TimeSpan
+from firmware_bridge.wire import AnyObservation, BootId, DeviceId, DeviceLost, DeviceUp, Press, TimeSpan
 from tabled.core import operator
 from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, Ticked
 from tabled.core.state import NotNow, TableState, view
@@ -31,15 +31,19 @@ from tabled.outlets.messages import render_health, render_state
 from tabled.outlets.mqtt import MqttConfig, MqttOutlet, check
 from tabled.outlets.topics import Origin
 from tabled.shell.clock import clock_name, monotonic_ns, wall_ns
-from tabled.shell.config import Config, ConfigError, DeviceSection, layout_of, load_chips
+from tabled.shell.config import Config, ConfigError, DeviceSection, layout_of, load_chips, neighbours_of
 from tabled.shell.console import Console
 from tabled.shell.engine import Committed, Engine
+from tabled.shell.health import DEVICE_LOST, HealthWatch, figures
 from tabled.shell.intake import Intake
 from tabled.shell.profiles import load as load_profile
+from tabled.shell.readers import Readers
 from tabled.shell.rendering import WORDING, origin_of, renderer
 from tabled.shell.store import JournalStore
 
 HEALTH_PERIOD_S = 1.0
+HEALTH_LEAST_S = 0.1
+"""Between two health messages at least, however much goes wrong."""
 STATE_PERIOD_NS = 1_000_000_000
 RETRY_S = 0.5
 STOP_S = 5.0
@@ -60,6 +64,8 @@ class Daemon:
         self._closers = contextlib.ExitStack()
         self._orders: dict[str, AnyOperatorAct] = {}
         self._trouble: dict[str, Reason] = {}
+        self._watch = HealthWatch()
+        self._sick = asyncio.Event()
         self._shown: TableView | None = None
         self._shown_ns = 0
         self._stopping = False
@@ -74,7 +80,9 @@ class Daemon:
         """
         config = self._config
         devices = [device_config(d) for d in config.device]
-        self._bridge = Bridge(devices, self._on_observation, monotonic_ns)
+        layout = self._table.layout
+        self._bridge = Bridge(devices, self._on_observation, monotonic_ns, neighbours=neighbours_of(layout))
+        self._readers = Readers(self._bridge, layout)
         for problem in self._bridge.check():
             raise ConfigError(_at_start(problem))
         self._journal = Journal.open(config.journal.file)
@@ -177,6 +185,9 @@ class Daemon:
 
     def _on_observation(self, observation: AnyObservation) -> None:
         self._put(Seen(at_ns=monotonic_ns(), observation=observation))
+        self._readers.notice(observation)
+        if isinstance(observation, DeviceLost | DeviceUp):
+            self._sick.set()
 
     def _on_command(self, act: AnyOperatorAct) -> None:
         if act.request in self._engine.state.requests:
@@ -219,18 +230,20 @@ class Daemon:
     async def _pump(self) -> None:
         """Inputs and timers into the journal, as fast as the disk takes them."""
         while not self._stopping:
+            stated = self._readers.news(monotonic_ns)
             wake_ns = next_wake_ns(self._engine.state)
             now_ns = monotonic_ns()
             ticked = wake_ns is not None and now_ns >= wake_ns
-            if not ticked and not len(self._intake):
+            if not ticked and stated is None and not len(self._intake):
                 timeout = None if wake_ns is None else (wake_ns - now_ns) / 1e9
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._wake.wait(), timeout)
             self._wake.clear()
             batch = self._intake.take()
+            if stated is not None:
+                batch.append(stated)
             if ticked:
                 batch.append(Ticked(at_ns=monotonic_ns()))
-                self._bridge.refresh()  # a motion is over: one look more at each antenna makes it final
             if batch:
                 await self._commit_patiently(batch)
 
@@ -247,6 +260,7 @@ class Daemon:
                     self._intake.put_back(batch)
                     return
                 self._trouble["journal"] = Reason("journal_unwritable", why)
+                self._sick.set()
                 await asyncio.sleep(RETRY_S)
             else:
                 if self._trouble.pop("journal", None) is not None:
@@ -259,12 +273,13 @@ class Daemon:
         done = await loop.run_in_executor(self._writer, self._engine.commit, batch, wall_ns())
         for committed in done:
             self._after(committed)
+        self._readers.follow(self._engine.state)
         if any(c.outcomes for c in done):
             self._outlet.notify()
         self._show_state()
 
     def _after(self, committed: Committed) -> None:
-        """Only now: the panel may forget the press, the operator hears what was done, the terminal shows it."""
+        """Only now: a device may forget what it said, the operator hears what was done, the terminal shows it."""
         entry = committed.entry
         if isinstance(entry, Seen) and isinstance(entry.observation, Press):
             self._bridge.acknowledge(entry.observation)
@@ -278,6 +293,8 @@ class Daemon:
             self._outlet.ack(entry.act.request, not refused, str(refused[0]) if refused else "done", committed.position)
         for position, outcome in committed.outcomes:
             self._console.tell(position, outcome)
+            if isinstance(outcome, AlertRaised) and outcome.severity != "info":
+                self._sick.set()
 
     def _show_state(self) -> None:
         """The retained picture, when it changed, or once a second for its as-of."""
@@ -290,24 +307,32 @@ class Daemon:
         self._outlet.set_state(render_state(picture, wall_ns(), origin=self._origin))
 
     async def _heartbeat(self) -> None:
-        """Once a second, from the loop that it vouches for."""
+        """Once a second, from the loop that it vouches for; and at once when something goes wrong."""
         while True:
-            state = self._engine.state
-            faults = [*self._trouble.values(), *(state.faults[k] for k in sorted(state.faults))]
-            if self._intake.dropped:
-                faults.append(Reason("inventories_dropped", {"count": self._intake.dropped}))
-            self._outlet.set_health(
-                render_health(
-                    "online",
-                    wall_ns(),
-                    origin=self._origin,
-                    wording=WORDING,
-                    faults=faults,
-                    position=state.position,
-                    outlet=self._outlet.status(),
-                )
-            )
-            await asyncio.sleep(HEALTH_PERIOD_S)
+            self._sick.clear()
+            self._readers.look_again()
+            self._wake.set()
+            self._outlet.set_health(self._health())
+            await asyncio.sleep(HEALTH_LEAST_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._sick.wait(), HEALTH_PERIOD_S - HEALTH_LEAST_S)
+
+    def _health(self) -> bytes:
+        state, now_ns, devices = self._engine.state, monotonic_ns(), self._bridge.health()
+        report = self._watch.report(devices, self._intake.dropped, now_ns)
+        # A lost device is in the state too, but not before the journal has it.
+        news = (f for f in report.faults if f.code != DEVICE_LOST or f"device:{f.params['device']}" not in state.faults)
+        return render_health(
+            "online",
+            wall_ns(),
+            origin=self._origin,
+            wording=WORDING,
+            faults=[*self._trouble.values(), *(state.faults[k] for k in sorted(state.faults)), *news],
+            notes=report.notes,
+            devices=[figures(device, now_ns) for device in devices],
+            position=state.position,
+            outlet=self._outlet.status(),
+        )
 
 
 def table_config(config: Config) -> TableConfig:

@@ -7,8 +7,9 @@ only widens the span of what a later one shows.  What was dropped is counted and
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
-from firmware_bridge.wire import CleanEmpty, Corrupt, Present
+from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, Present
 from tabled.core.entries import AnyInput, Seen
 
 MAX_WAITING = 4096
@@ -16,10 +17,14 @@ MAX_BATCH = 64
 
 
 class Intake:
-    """A bounded queue of inputs; used from the event loop's thread only."""
+    """A bounded queue of inputs; used from the event loop's thread only.
 
-    def __init__(self) -> None:
+    ``let_go`` is told each inventory that is dropped: a reader that keeps it still must not be told to forget it.
+    """
+
+    def __init__(self, let_go: Callable[[AnyObservation], None] = lambda _: None) -> None:
         self._waiting: deque[AnyInput] = deque()
+        self._let_go = let_go
         self.dropped = 0
 
     def __len__(self) -> int:
@@ -54,6 +59,7 @@ class Intake:
                 drop[antenna] = not drop.get(antenna, False)
                 if drop[antenna]:
                     self.dropped += 1
+                    self._let_go(entry.observation)
                     continue
             kept.append(entry)
         self._waiting = kept

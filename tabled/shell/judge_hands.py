@@ -42,7 +42,7 @@ def hand_setup(r: HandRecord) -> HandSetup:
     for event in r.events:
         if event.kind == "post":
             (ante if event.what == "ante" else blind)[_seat(event, n) - 1] += _worth(event.chips)
-    level = [b for b in r.blinds if b]
+    level = sorted(b for b in r.blinds if b)  # the record may list them by seat
     big = r.min_bet or (level[1] if len(level) > 1 else max(level, default=0)) or r.small_bet
     blinds = tuple(level[:2]) if len(level) > 1 else (0, big) if level or not r.bring_in else ()
     straddle = max(level[2:], default=0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tabled.core.entries import Started, decode
 from tabled.journal import Entry
 from tabled.model.outcome import AnyOutcome
+from tabled.outlets.health import say
 from tabled.outlets.messages import Outgoing, Wording, render
 from tabled.outlets.topics import Origin
-from tabled.outlets.wording import announce, say
+from tabled.outlets.wording import announce
 from tabled.shell.engine import Renderer
 
 WORDING = Wording(announce, say)

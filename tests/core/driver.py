@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, DeviceId, DeviceUp, Present, Press, Tag, TimeSpan
-from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, Ticked
-from tabled.core.state import TableState, view
+from tabled.core.entries import AnyInput, Bound, Ordered, Seen, Started, Stated, TableConfig, Ticked
+from tabled.core.state import TableState, area_key, view
 from tabled.core.table import next_wake_ns, step
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved, HandOf, HandStep
@@ -56,11 +56,20 @@ class Bench:
         )
         self.config = config
         self.feed(Started(at_ns=self.ns, epoch="e", clock="c", version="0", config=config))
+        self.state_bounds()
         if camera:
             now = TimeSpan(self.ns, self.ns)
             self.feed(Seen(at_ns=self.ns, observation=DeviceUp(CAMERA, now, "simulated", "1", BootId(1))))
             self.feed(Seen(at_ns=self.ns, observation=CameraTrust(CAMERA, now, True)))
         self.sweep()
+
+    def state_bounds(
+        self, ms: int | None = 2 * SWEEP_MS, *, unstated: tuple[str, ...] = (), overran: dict[str, int] | None = None
+    ) -> None:
+        """The reader states that its looks are in time within ``ms``; None: it states nothing."""
+        keys = [area_key(READER, n + 1) for n in range(len(self.seats))] if ms is not None else []
+        bounds = {key: Bound((ms or 0) * MS, (ms or 0) * MS) for key in keys}
+        self.feed(Stated(at_ns=self.ns, bounds=bounds, unstated=unstated, overran=overran or {}))
 
     @property
     def ns(self) -> int:

@@ -232,6 +232,7 @@ def test_a_restart_makes_nothing_final_before_the_antenna_was_looked_at_again() 
     bench.wait(200)
     bench.now_ms += 20_000
     bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=bench.config))
+    bench.state_bounds()
     assert finals(bench) == []
     bench.put("3", 500)
     bench.wait(3000)
@@ -411,6 +412,7 @@ def test_a_word_outlives_a_reboot() -> None:
     bench.press("raise")
     bench.now_ms = 20_000
     bench.feed(Started(at_ns=bench.ns, epoch="e", clock="another", version="0", config=bench.config))
+    bench.state_bounds()
     bench.put("3", 100, 100, 100, 100)
     bench.wait(10_000)
     assert bench.state.question is not None or bench.final("3").ruling.to == 400

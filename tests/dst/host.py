@@ -11,7 +11,7 @@ call (`tests/journal` and `tests/outlets` have those).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
@@ -20,6 +20,7 @@ import msgspec
 from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.panel import PanelSession
 from firmware_bridge.session.plan import FeigOptions
+from firmware_bridge.supervisor import DeviceHealth
 from firmware_bridge.wire import AnyObservation, DeviceId, Press
 from hw_sim.memory import MemoryPort
 from tabled.core import operator
@@ -31,9 +32,10 @@ from tabled.model.outcome import AlertRaised, AnyOperatorAct, TableView
 from tabled.outlets.messages import render_state
 from tabled.outlets.outbox import Outbox, OutboxStore
 from tabled.outlets.topics import Origin
-from tabled.shell.daemon import MAX_ORDERS, RETRY_S, STATE_PERIOD_NS, _known_presses
+from tabled.shell.daemon import HEALTH_PERIOD_S, MAX_ORDERS, RETRY_S, STATE_PERIOD_NS, _known_presses
 from tabled.shell.engine import Committed, Engine, JournalLike, Renderer
 from tabled.shell.intake import Intake
+from tabled.shell.readers import Readers, Spot
 from tabled.shell.rendering import renderer
 from tabled.shell.store import JournalStore
 from tests.dst.broker import Broker
@@ -69,6 +71,45 @@ class Watch(msgspec.Struct, kw_only=True):
     note: Callable[[str], None]
 
 
+class Plan:
+    """What the daemon asks of `Bridge` about its readers, of the one reader here."""
+
+    def __init__(self, lines: dict[str, Line]) -> None:
+        self._lines = lines
+        session = lines["reader"].session
+        assert isinstance(session, FeigSession)
+        self._session = session
+
+    def favour(self, places: Iterable[Spot]) -> None:
+        """As `Bridge.favour`."""
+        self._session.favour(tuple(places))
+
+    def refresh(self) -> None:
+        """As `Bridge.refresh`."""
+        self._session.refresh()
+
+    def health(self) -> tuple[DeviceHealth, ...]:
+        """As `Bridge.health`, as far as it is used for the bounds."""
+        return tuple(
+            DeviceHealth(
+                line.device,
+                "up" if line.is_open and line.state == "up" else "lost",
+                0,
+                line.session.counters(),
+                line.session.figures(),
+            )
+            for line in self._lines.values()
+        )
+
+    def worst_arrival_ns(self, device: str, antenna: int) -> int | None:
+        """As `Bridge.worst_arrival_ns`."""
+        return self._session.worst_arrival_ns(antenna)
+
+    def worst_removal_ns(self, device: str, antenna: int) -> int | None:
+        """As `Bridge.worst_removal_ns`."""
+        return self._session.worst_removal_ns(antenna)
+
+
 class House(msgspec.Struct, kw_only=True):
     """What outlives a process: the file, the ports, the broker, the clocks, chance."""
 
@@ -100,6 +141,8 @@ class Host:
             house.watch.recovered(self.engine.state)
             self.intake = Intake()
             self.lines = self._make_lines()
+            self.readers = Readers(Plan(self.lines), house.config.layout)
+            self._beat_ns = 0
             for press in _known_presses(self.engine.state):
                 self.lines[press.device].session.remember(press)
             store = JournalStore(self.journal)
@@ -143,6 +186,7 @@ class Host:
 
     def _on_observation(self, observation: AnyObservation) -> None:
         self.intake.put(Seen(at_ns=self._clock.host_ns, observation=observation))
+        self.readers.notice(observation)
         if self._house.parts.acknowledge_early and isinstance(observation, Press):
             self.lines[observation.device].acknowledge(observation)
 
@@ -206,6 +250,12 @@ class Host:
         wake_ns = self._core_wake_ns()
         if wake_ns is not None and now_ns >= wake_ns:
             self.intake.put(Ticked(at_ns=now_ns))
+        if now_ns >= self._beat_ns:
+            self._beat_ns = now_ns + round(HEALTH_PERIOD_S * S)
+            self.readers.look_again()
+        stated = self.readers.news(lambda: now_ns)
+        if stated is not None:
+            self.intake.put(stated)
         self._batch = self.intake.take()
         if not self._batch:
             return False
@@ -237,6 +287,7 @@ class Host:
             if self._house.chance.random() < 0.05:
                 self.outlet.turn()
             self._after(committed)
+        self.readers.follow(self.engine.state)
         self._reaper.point("acknowledged, state not shown")
         self._show_state()
 

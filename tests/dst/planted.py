@@ -78,7 +78,7 @@ def _fold_without_comparing(journal: JournalLike) -> tuple[TableState, int]:
     state, count = TableState(), 0
     for entry in journal.read():
         count = entry.pos
-        if entry.kind in ("started", "obs", "timer", "cmd"):
+        if entry.kind in ("started", "obs", "timer", "bounds", "cmd"):
             state, _ = step(state, entry.pos, decode(entry.body))
     return state, count
 

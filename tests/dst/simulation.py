@@ -28,6 +28,7 @@ from tabled.journal import JournalUnwritable
 from tabled.model.layout import Antenna, Layout, Place
 from tabled.outlets.topics import STATE
 from tabled.shell import replay
+from tabled.shell.config import adjacent
 from tabled.shell.engine import Committed, JournalMismatch
 from tabled.shell.profiles import load as load_profile
 from tests.dst import invariants as inv
@@ -176,7 +177,7 @@ class Simulation:
         return TableConfig(
             site="dst",
             table="t1",
-            layout=Layout(seats, antennas),
+            layout=Layout(seats, antennas, adjacent(seats, [a.place for a in antennas])),
             chips=self._registry,
             profile=load_profile("tda-2024"),
         )

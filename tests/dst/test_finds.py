@@ -85,6 +85,7 @@ def test_a_declaration_outlives_a_reboot() -> None:
     bench.press("raise")
     bench.now_ms = 20_000
     bench.feed(Started(at_ns=bench.ns, epoch="e", clock="another", version="0", config=bench.config))
+    bench.state_bounds()
     bench.put("3", 100, 100, 100, 100)
     bench.wait(10_000)
     assert bench.state.question is not None or bench.final("3").ruling.to == 400

@@ -78,6 +78,53 @@ def test_an_incomplete_inventory_proves_no_absence() -> None:
     assert delta.left == ()
 
 
+def fresh(n: int, *uids: str, quiet: tuple[str, ...]) -> Present:
+    """A look for new tags: those in ``quiet`` had been told not to answer."""
+    return Present(R, span(n), 1, tuple(Tag(u) for u in sorted(uids)), complete=False, quiet=quiet)
+
+
+def test_the_absence_of_others_says_nothing_of_a_quiet_tag() -> None:
+    area = fold(empty(1), present(2, "A", "B"), present(3, "A", "B"))
+    for n in range(4, 40):
+        area, delta = observe(area, fresh(n, quiet=("A", "B")), n, MODEL)
+        assert delta.left == ()
+    assert area.tags["A"].level == area.tags["B"].level > 0
+    assert area.clean == span(3)
+
+
+def test_a_quiet_tag_does_not_excuse_the_others() -> None:
+    area = fold(empty(1), present(2, "A", "B"), present(3, "A", "B"))
+    gone: list[str] = []
+    for n in range(4, 12):
+        area, delta = observe(area, fresh(n, quiet=("A",)), n, MODEL)
+        gone += delta.left
+    assert gone == ["B"]
+    assert set(area.tags) == {"A"}
+
+
+def test_a_new_tag_came_after_the_look_for_new_tags_that_did_not_name_it() -> None:
+    looks = [fresh(n, quiet=("A",)) for n in range(2, 12)]
+    area = fold(present(1, "A"), *looks, fresh(12, "B", quiet=("A",)))
+    assert area.tags["B"].arrived == TimeSpan(300, 1250)
+
+
+def test_a_look_in_which_a_tag_was_quiet_does_not_bound_its_coming() -> None:
+    looks = [fresh(n, quiet=("A",)) for n in range(5, 9)]
+    area = fold(*(empty(n) for n in range(1, 5)), *looks, present(9, "A"))
+    assert area.tags["A"].arrived == TimeSpan(100, 950)
+
+
+def test_the_newest_look_for_new_tags_is_a_full_one_or_one_for_new_tags_alone() -> None:
+    assert Area().new_tags_ns() is None
+    area = fold(present(1, "A"))
+    assert area.new_tags_ns() == 100
+    area, _ = observe(area, fresh(2, quiet=("A",)), 2, MODEL)
+    assert (area.new_tags_ns(), area.clean) == (200, span(1))
+    area, _ = observe(area, Corrupt(R, span(3), 1, "x"), 3, MODEL)
+    area, _ = observe(area, present(4, "A", complete=False), 4, MODEL)
+    assert area.new_tags_ns() == 200
+
+
 def test_one_miss_of_a_settled_lone_chip_does_not_remove_it() -> None:
     area = fold(empty(1), present(2, "A"), present(3, "A"), empty(4))
     assert "A" in area.tags

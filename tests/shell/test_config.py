@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tabled.model.layout import Place
-from tabled.shell.config import ConfigError, layout_of, load, load_chips
+from tabled.shell.config import ConfigError, layout_of, load, load_chips, neighbours_of
 
 GOOD = """
 [table]
@@ -70,6 +70,8 @@ def test_a_good_file_loads_and_its_paths_are_relative_to_it(tmp_path: Path) -> N
         (('name = "t7"', 'name = "t7"\nlanguage = "xx"'), ["in table.language"]),
         (('websocket = "ws://127.0.0.1:9001"\n', ""), ["needs the broker's WebSockets address", "[mqtt] websocket"]),
         (('2 = "bet:2"', '"²" = "bet:2"'), ["antennas are numbered from 1 to 64"]),
+        (("seats = 2", 'seats = 2\nneighbours = [["bet:1", "bet:7"]]'), ["neighbours", "'bet:7'", "no antenna covers"]),
+        (("seats = 2", 'seats = 2\nneighbours = ["bet:1"]'), ["in table.neighbours"]),
         (('port = "/dev/ttyUSB0"', 'port = "/dev/tty\\u0000"'), ["NUL character"]),
     ],
 )
@@ -81,6 +83,31 @@ def test_a_mistake_is_one_line_that_names_the_key(tmp_path: Path, change: tuple[
     assert "table.toml" in text
     for part in wanted:
         assert part in text
+
+
+TWO_READERS = GOOD.replace("seats = 2", "seats = 4").replace(
+    'antennas = { 1 = "bet:1", 2 = "bet:2" }\n',
+    'antennas = { 1 = "bet:1", 2 = "bet:2" }\n[[device]]\nid = "other"\ndriver = "feig"\nport = "/dev/ttyUSB1"\n'
+    'antennas = { 1 = "bet:3", 2 = "bet:4", 3 = "pot" }\n',
+)
+
+
+def test_seats_side_by_side_are_neighbours_and_those_of_two_readers_are_told_to_the_bridge(tmp_path: Path) -> None:
+    layout = layout_of(load(write(tmp_path, TWO_READERS)))
+    assert layout.beside(Place("bet", "2")) == (Place("bet", "1"), Place("bet", "3"), Place("pot"))
+    assert layout.beside(Place("bet", "4")) == (Place("bet", "3"), Place("pot"))
+    assert set(neighbours_of(layout)) == {
+        (("reader", 2), ("other", 1)),
+        (("reader", 1), ("other", 3)),
+        (("reader", 2), ("other", 3)),
+    }
+
+
+@pytest.mark.parametrize(("text", "pairs"), [("[]", 0), ('[["bet:1", "bet:4"], ["bet:1", "bet:2"]]', 1)])
+def test_neighbours_can_be_named(tmp_path: Path, text: str, pairs: int) -> None:
+    layout = layout_of(load(write(tmp_path, TWO_READERS.replace("seats = 4", f"seats = 4\nneighbours = {text}"))))
+    assert len(neighbours_of(layout)) == pairs
+    assert (("reader", 1), ("other", 2)) in neighbours_of(layout) or not pairs
 
 
 def test_a_missing_file_says_so(tmp_path: Path) -> None:

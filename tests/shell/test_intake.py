@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firmware_bridge.wire import BootId, CleanEmpty, DeviceId, Press, TimeSpan
+from firmware_bridge.wire import AnyObservation, BootId, CleanEmpty, DeviceId, Press, TimeSpan
 from tabled.core.entries import Seen
 from tabled.shell.intake import MAX_BATCH, MAX_WAITING, Intake
 
@@ -46,6 +46,15 @@ def test_a_full_line_thins_inventories_and_keeps_every_press() -> None:
     left = drain(intake)
     assert presses <= set(left)
     assert left == sorted(left)
+
+
+def test_each_inventory_that_is_dropped_is_given_back() -> None:
+    back: list[AnyObservation] = []
+    intake = Intake(back.append)
+    for n in range(MAX_WAITING + 1):
+        intake.put(inventory(n))
+    assert len(back) == intake.dropped > 0
+    assert len(back) + len(drain(intake)) == MAX_WAITING + 1
 
 
 def test_only_presses_and_no_room_is_an_error_that_says_what_to_do() -> None:

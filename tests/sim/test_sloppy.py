@@ -142,7 +142,8 @@ def test_hands_go_on_under_any_law_and_end_without_a_discrepancy(law):
 def test_all_styles_are_met_and_their_truth_is_whole():
     kinds: set[str] = set()
     for seed in range(4):
-        _, _, truth = play(40 + seed, 12, as_meant, sloppiness=0.6)
+        new = tuple(n for n, style in STYLES.items() if style.weight == 0)
+        _, _, truth = play(40 + seed, 12, as_meant, sloppiness=0.6, script=new)
         for act in (t for t in truth if t["what"] == "act"):
             kinds.add(act["kind"])
             assert act["in_turn"] == (act["seat"] == act["to_act"])
@@ -167,12 +168,13 @@ def test_the_truth_of_a_string_bet_names_two_motions_a_pause_and_a_retreat():
     assert len(strings) > 15
     for act in strings:
         first, second = (m for m in act["inputs"] if m["what"] == "motion")
-        assert (act["one_motion"], act["honest"]) == (False, False)
-        assert 5 <= first["retreat_mm"] <= 80
-        assert 50 <= second["pause_ms"] <= 2000
-        gap_ms = (second["first_touch_ns"] - first["last_touch_ns"]) / MS
-        assert gap_ms >= min(second["pause_ms"], 100) - 1
-    pauses = sorted(a["inputs"][1]["pause_ms"] for a in strings)
+        mm, ms = second["before_mm"], second["before_ms"]
+        one = False if mm >= 30 or ms >= 200 else True if mm < 10 and ms < 100 else None
+        assert (act["one_motion"], act["honest"]) == (one, False)
+        assert 5 <= mm <= 80
+        assert 50 <= ms <= 2000
+        assert (second["first_touch_ns"] - first["last_touch_ns"]) / MS >= ms
+    pauses = sorted(a["inputs"][1]["before_ms"] for a in strings)
     assert pauses[0] < 250 < 800 < pauses[-1]
 
 
@@ -224,7 +226,7 @@ def test_sloppy_play_follows_from_its_seed():
 
 def test_hasty_dealers_press_at_once_and_others_take_their_time():
     for hasty, low, high in ((1.0, 50, 300), (0.0, 200, 1500)):
-        _, _, truth = play(9, 4, as_meant, hasty=hasty, sloppiness=0.3)
+        _, _, truth = play(9, 6, as_meant, hasty=hasty, sloppiness=0.3)
         waits = [
             (p["pressed_ns"] - p.get("said_ns", p.get("ns", 0))) / MS
             for t in truth
@@ -275,7 +277,7 @@ def test_every_style_ends_with_its_chips_on_the_felt_or_back(name):
         s.world.check()
         assert not s.world.at(Spot("air", "2"))
         here = s.world.value(Spot("bet", "2"))
-        if name == "take_back":
+        if name in ("take_back", "push_unreleased"):
             assert here < to
         elif name == "under_raise":
             assert 200 < here < 400
@@ -283,16 +285,17 @@ def test_every_style_ends_with_its_chips_on_the_felt_or_back(name):
             assert here == sum(c.denomination for c in d.chips)
         released = sum(m["value"] for m in line.act.motions)
         back = sum(i["value"] for i in line.act.inputs if i["what"] == "back")
-        assert released - back == here
+        assert name == "push_unreleased" or released - back == here
     assert met
 
 
 def test_a_question_is_answered_by_what_happened():
     texts = {"key_a": {"en": "One motion"}, "key_b": {"en": "Two motions"}}
     question = {"choices": [{"key": "key_a"}, {"key": "key_b"}], "texts": texts}
-    moved = {"what": "motion", "released": True, "first_touch_ns": 5}
+    moved = {"what": "motion", "released": True, "first_touch_ns": 5, "before_mm": 0, "before_ms": 0}
+    again = {**moved, "before_mm": 60, "before_ms": 300}
     one = Act(seat=1, kind="x", to_act=1, inputs=[moved])
-    two = Act(seat=1, kind="x", to_act=1, inputs=[moved, moved])
+    two = Act(seat=1, kind="x", to_act=1, inputs=[moved, again])
     assert (key_by_truth(question, one), key_by_truth(question, two)) == ("key_a", "key_b")
     spoken = {"choices": question["choices"], "texts": {"key_a": {"en": "Said first"}, "key_b": {"en": "Chips first"}}}
     before = Act(seat=1, kind="x", to_act=1, inputs=[moved, {"what": "word", "said_ns": 4}])

@@ -1,0 +1,175 @@
+"""Which looks a ruling waits for before it is final, and how long each may take by its reader's own word.
+
+A motion that is over proves nothing until each antenna of the line has been looked at again: only looks that
+began after it show that nothing came in its last moments, and only several of them that no chip is hidden.
+Beside it a neighbour's antenna must have been asked since the last chip landed, or the chip may be the
+neighbour's, read across.
+
+The reader states how long that takes (`Bound`).  One that states nothing, is lost, or exceeds its word
+cannot make anything final; then the dealer is told to count, and a key confirms what stands on the screen.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tabled.core.draft import Draft
+from tabled.core.entries import Stated
+from tabled.core.state import TableState, area_key, bet_antennas
+from tabled.fusion.attempt import Attempt
+from tabled.fusion.closing import still_since_ns
+from tabled.fusion.presence import Area, miss_cost
+from tabled.fusion.settings import MS, SensorModel
+from tabled.model.layout import Antenna
+from tabled.model.ruling import Reason
+
+BOUND_UNSTATED = "bound_unstated"
+SWEEP_OVERRAN = "sweep_overran"
+LOOK_UNSTATED = "look_unstated"
+LOOK_OVERDUE = "look_overdue"
+CODES = (BOUND_UNSTATED, SWEEP_OVERRAN, LOOK_UNSTATED, LOOK_OVERDUE)
+"""Reasons about the readers; their sentences are in `tabled.outlets.health`."""
+
+
+class Awaited(msgspec.Struct, frozen=True):
+    """A look that has not come: at which antenna, begun when at the earliest, and when it should have come at the
+    latest (host ns); None where nobody can say."""
+
+    antenna: Antenna
+    since_ns: int
+    by_ns: int | None
+
+
+def on_stated(draft: Draft, entry: Stated) -> None:
+    """Take what the readers state now; name those that state nothing and those that did not keep their word."""
+    state = draft.state
+    state.bound_since_ns = {key: state.bound_since_ns.get(key, state.now_ns) for key in entry.bounds}
+    state.bounds = dict(entry.bounds)
+    for subject in sorted(state.faults):
+        kind, _, device = subject.partition(":")
+        if kind == "bound" and device not in entry.unstated:
+            draft.clear(subject)
+    for device in sorted(entry.unstated):
+        draft.alert(f"bound:{device}", "warning", Reason(BOUND_UNSTATED, {"device": device}))
+    for device in sorted(entry.overran):
+        count = entry.overran[device]
+        if count > state.overran.get(device, 0):
+            playing = state.phase in ("posting", "betting", "sweeping")
+            reason = Reason(SWEEP_OVERRAN, {"device": device, "count": count})
+            draft.alert(f"sweep:{device}", "warning" if playing else "info", reason)
+    state.overran = dict(entry.overran)
+
+
+def awaited(state: TableState, attempt: Attempt, over_ns: int) -> tuple[Awaited, ...]:
+    """The looks that are missing for an attempt whose motion and words are over at ``over_ns``: those at its own
+    antennas, then those at the neighbours'."""
+    assert state.config is not None
+    found = []
+    for antenna in bet_antennas(state.config, attempt.seat):
+        key = area_key(antenna.device, antenna.antenna)
+        area, bound = state.areas.get(key), state.bounds.get(key)
+        if bound is None or _lost(state, antenna):
+            found.append(Awaited(antenna, over_ns, None))
+        elif attempt.arrivals:
+            if not _shows_all(state, area, still_since_ns(attempt, over_ns), over_ns):
+                within_ns = bound.removal_ns * _looks_wanted(state.config.fusion.sensor)
+                found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, within_ns)))
+        else:
+            seen_ns = area.new_tags_ns() if area is not None else None
+            if seen_ns is None or seen_ns < over_ns:
+                found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, bound.arrival_ns)))
+    found += [*awaited_beside(state, attempt)]
+    return tuple(found)
+
+
+def _shows_all(state: TableState, area: Area | None, since_ns: int, over_ns: int) -> bool:
+    """Whether looks show all that lies there: so many since the motion ended that no buried chip can have escaped
+    them all, and a full one since the act was over, for a chip may have been taken back."""
+    assert state.config is not None
+    if area is None or area.clean is None or area.clean.earliest_ns < over_ns:
+        return False
+    model = state.config.fusion.sensor
+    return miss_cost([look for look in area.looks if look.start_ns >= since_ns], model) >= model.sure
+
+
+def _looks_wanted(model: SensorModel) -> int:
+    """Looks at a stack that no buried chip escapes."""
+    return 1 - (model.miss_buried - model.sure) // model.again_buried
+
+
+def awaited_beside(state: TableState, attempt: Attempt) -> tuple[Awaited, ...]:
+    """Neighbours that have not been asked since the last chip landed.  One that is lost or states nothing has been
+    named on the screen already, and is not waited for."""
+    assert state.config is not None
+    if not attempt.arrivals:
+        return ()
+    layout = state.config.layout
+    landed_ns = max(a.span.latest_ns for a in attempt.arrivals)
+    own = bet_antennas(state.config, attempt.seat)
+    found = []
+    for place in dict.fromkeys(p for antenna in own for p in layout.beside(antenna.place)):
+        for antenna in layout.antennas_of(place):
+            key = area_key(antenna.device, antenna.antenna)
+            area, bound = state.areas.get(key), state.bounds.get(key)
+            if bound is None or _lost(state, antenna):
+                continue
+            seen_ns = area.new_tags_ns() if area is not None else None
+            if seen_ns is None or seen_ns < landed_ns:
+                found.append(Awaited(antenna, landed_ns, _limit(state, key, landed_ns, bound.arrival_ns)))
+    return tuple(found)
+
+
+def _lost(state: TableState, antenna: Antenna) -> bool:
+    return f"device:{antenna.device}" in state.faults
+
+
+def _limit(state: TableState, key: str, since_ns: int, within_ns: int) -> int:
+    """A reader that was away has its time from when it was back."""
+    assert state.config is not None
+    return max(since_ns, state.bound_since_ns.get(key, 0)) + within_ns + state.config.fusion.look_grace_ms * MS
+
+
+def overdue(state: TableState, missing: tuple[Awaited, ...]) -> Awaited | None:
+    """The first look that will not come by itself, or should have come by now; None while all are in time."""
+    late = (look for look in missing if look.by_ns is None or look.by_ns <= state.now_ns)
+    return next(late, None)
+
+
+def tell(draft: Draft, attempt: Attempt, late: Awaited | None) -> None:
+    """Have the dealer count and confirm while a look does not come, and no longer."""
+    subject = _subject(attempt)
+    if late is None:
+        draft.clear(subject)
+        return
+    spot = late.antenna
+    code = LOOK_UNSTATED if late.by_ns is None else LOOK_OVERDUE
+    draft.alert(
+        subject,
+        "warning",
+        Reason(code, {"seat": attempt.seat, "device": spot.device, "antenna": spot.antenna}),
+    )
+
+
+def drop_idle(draft: Draft) -> None:
+    """Nobody need count for an act that is no longer in progress."""
+    state = draft.state
+    to_act = state.hand.to_act if state.hand is not None and state.phase == "betting" else None
+    for subject in sorted(s for s in state.faults if s.startswith("look:")):
+        if subject != f"look:{to_act}" or state.attempts.get(to_act or "") is None:
+            draft.clear(subject)
+
+
+def may_confirm(state: TableState, attempt: Attempt) -> bool:
+    """True when the dealer has been told to count, and a ruling on this act stands on the screen."""
+    standing = state.standing
+    return _subject(attempt) in state.faults and standing is not None and standing.seat == attempt.seat
+
+
+def substance(attempt: Attempt) -> tuple[str, ...]:
+    """What was put down, taken back and said: with more of it, a confirmation holds no longer."""
+    chips = (f"{a.uid}-" if a.taken_back else a.uid for a in attempt.arrivals)
+    return (*sorted(chips), *(f"#{w.pos}" for w in attempt.words))
+
+
+def _subject(attempt: Attempt) -> str:
+    return f"look:{attempt.seat}"

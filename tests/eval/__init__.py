@@ -1,0 +1,1 @@
+"""How often the product is wrong, asks, or is late: thousands of acts whose truth is known."""
