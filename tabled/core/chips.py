@@ -187,6 +187,9 @@ def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
     if len(attempt.arrivals) >= MAX_ARRIVALS:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
+    if not attempt.words and not any(a.certain for a in attempt.arrivals):
+        # What was read here before may have been a neighbour's chip or a ghost: the seat begins to act now.
+        attempt = replace(attempt, faced=bet_in_sight(draft))
     sighting = area.tags[uid]
     arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses)
     attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)

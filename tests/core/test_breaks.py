@@ -450,3 +450,18 @@ def test_blind_spans_do_not_stop_the_clock() -> None:
     bench.put("3", 100)
     bench.wait(3000)
     assert bench.final("3").ruled_ns <= bench.final("3").touched_to_ns + 2200 * MS  # type: ignore[operator]  # chips
+
+
+def test_a_ghost_before_the_turn_does_not_make_the_seats_own_act_one_on_the_older_bet() -> None:
+    bench = Bench((5000,) * 4)
+    bench.deal()
+    ghost = bench.put("4", 500)
+    bench.sweep()
+    bench.lift("4", ghost)
+    bench.wait(2000)
+    bench.put("3", 500, 500)
+    bench.wait(3000)
+    assert bench.final("3").ruling.to == 1000
+    bench.put("4", 500, 500)
+    bench.wait(3000)
+    assert (bench.final("4").ruling.action, bench.final("4").ruling.to) == ("call", 1000)
