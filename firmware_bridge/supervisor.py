@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.drivers.registry import Driven, drive
+from firmware_bridge.ports.listen import ListenLine
 from firmware_bridge.ports.names import port_notes
 from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
@@ -101,7 +102,7 @@ class _Device:
             self._undelivered,
             self._error,
             self._advice,
-            (*self._port_notes, *figures.notes),
+            (*self._port_notes, *(self._port.notes if isinstance(self._port, ListenLine) else ()), *figures.notes),
         )
 
     # -- life ------------------------------------------------------------------------------------
@@ -245,9 +246,11 @@ class _Device:
         for peer in self.peers:
             peer._set_timer()
 
-    def acknowledge(self, press: Press) -> None:
+    def settle(self, observation: AnyObservation, *, taken: bool) -> None:
+        """The sink's word on an observation, and what the device is to hear of it."""
+        session = self.driven.session
         try:
-            self.driven.session.acknowledge(press)
+            (session.acknowledge if taken else session.withdraw)(observation)
             self._carry_on()
         except Exception as error:  # one device's fault must not end another
             self._fault(error)
@@ -265,9 +268,8 @@ class _Device:
             try:
                 self._hand_over(observation)
             except _SinkRefused:
-                for press in found[n:]:
-                    if isinstance(press, Press):
-                        self.driven.session.withdraw(press)
+                for refused in found[n:]:
+                    self.driven.session.withdraw(refused)
                 raise
 
     def _hand_over(self, observation: AnyObservation) -> None:
@@ -304,7 +306,11 @@ class Bridge:
     """All devices of a table.
 
     ``sink`` is called on the event loop's thread, in each device's order; it must be quick and must not raise
-    (an observation it refuses is counted in ``undelivered`` and its device is closed and reopened).
+    (an observation it refuses is counted in ``undelivered`` and its device is closed and reopened).  That it returns
+    does not mean that anything is on disk: a device hears that it may forget an event (a press, a data set of a
+    reader's table) only when `acknowledge` was called for the observation.  What the sink took and then let go of
+    is given back by `withdraw`.  Each observation of a panel or of a FEIG reader in mode "buffered" or "notify"
+    must end in one of the two; for others both do nothing.
     ``now_ns`` is the host's monotonic clock.  ``chance`` draws from [0, 1) for the back-off.
     ``neighbours`` are pairs of antennas, each (device, antenna), that disturb each other: of two readers such a pair
     is never energised together, whatever else they do (see `session.schedule`).
@@ -409,11 +415,17 @@ class Bridge:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def acknowledge(self, press: Press) -> None:
-        """The press is on disk: tell its panel.  Call it on the event loop's thread, after the commit."""
-        device = self._devices.get(press.device)
+    def acknowledge(self, observation: AnyObservation) -> None:
+        """It is on disk: its device may forget it.  Call it on the event loop's thread, after the commit."""
+        device = self._devices.get(observation.device)
         if device is not None:
-            device.acknowledge(press)
+            device.settle(observation, taken=True)
+
+    def withdraw(self, observation: AnyObservation) -> None:
+        """It was taken and could not be kept: its device delivers it again.  On the event loop's thread."""
+        device = self._devices.get(observation.device)
+        if device is not None:
+            device.settle(observation, taken=False)
 
     def remember(self, presses: Iterable[Press]) -> None:
         """Presses that the journal holds already (before `start`): resent ones are acknowledged, not told again."""

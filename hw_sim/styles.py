@@ -388,6 +388,15 @@ ROOM: dict[str, float] = {
 }
 """A plausible room: how often each style is met among a thousand acts with chips, where it can be done at all."""
 
+MEANWHILE: dict[str, float] = {
+    "fidget": 30,  # another player stretches, or pushes a card: a hand over its own line, and no chip
+    "passing": 30,  # the dealer's arm over some seat's zone: cards, the muck, pointing at a bet
+    "together": 40,  # the next player does not wait until the dealer has said it all
+    "bystander": 5,  # a chip slips out of somebody's fingers
+    "out_of_turn": 5,  # once an hour or so
+}
+"""What others do while somebody acts: how often among a thousand acts of all kinds."""
+
 
 def choose(scene: Scene, d: Decision, sloppiness: float) -> str:
     """A style that fits the decision; sloppy with the given chance where one fits."""

@@ -50,7 +50,7 @@ COLOURS = {
 @click.option("--port", "-p", required=True, help="Path, tcp://host[:port], or streamdeck:.")
 @click.option("--baud", type=int, default=None, help="Baud rate; the driver's own if not given.")
 @click.option("--option", "-o", "options", multiple=True, metavar="NAME=VALUE", help="Driver option, VALUE as JSON.")
-@click.option("--take", is_flag=True, help="Acknowledge presses, so that the panel forgets them.")
+@click.option("--take", is_flag=True, help="Acknowledge what is shown: the panel or the reader's table forgets it.")
 @click.option(
     "--every", type=click.FloatRange(0.1, 3600), default=1.0, show_default=True, help="Seconds between rates."
 )
@@ -69,8 +69,8 @@ def dump(
 ) -> None:
     """Show what one device says, and how fast, until Ctrl-C.
 
-    Presses stay with their panel (tabled hears them when it starts) unless --take is given. A reader's antennas
-    are an option: -o antennas=[1,2,3].
+    Presses stay with their panel, and what a FEIG reader in mode "buffered" or "notify" recorded with the reader
+    (tabled hears it when it starts), unless --take is given. A reader's antennas are an option: -o antennas=[1,2,3].
     """
     config = DeviceConfig(NAME, driver, port, baud, _options(driver, options))
     show = Show(take=take, as_json=as_json)
@@ -114,7 +114,7 @@ async def _watch(config: DeviceConfig, show: Show, every: float, seconds: float 
 
 
 class Show:
-    """Prints observations and rates.  ``take``: presses are acknowledged as soon as they are shown."""
+    """Prints observations and rates.  ``take``: what is shown is acknowledged at once."""
 
     def __init__(self, *, take: bool, as_json: bool) -> None:
         self.take = take
@@ -136,7 +136,7 @@ class Show:
             at_s = (observation.span.latest_ns - self._start_ns) / 1e9
             line = f"{at_s:9.3f}  {kind:<9} {words(observation)}"
             click.secho(cut(line), fg=COLOURS.get(kind))
-        if isinstance(observation, Press) and self.acknowledge is not None:
+        if self.acknowledge is not None:
             asyncio.get_running_loop().call_soon(self.acknowledge, observation)
 
     def _is_news(self, observation: AnyObservation) -> bool:

@@ -15,11 +15,12 @@ from typing import TypeVar
 
 import msgspec
 
-from firmware_bridge.session.contract import DeviceConfig, PortSettings, SerialPort, Session, TcpPort
+from firmware_bridge.session.contract import DeviceConfig, ListenPort, PortSettings, SerialPort, Session, TcpPort
 from firmware_bridge.session.problems import ConfigProblem
 
 GROUP = "tabled.drivers"
 TCP_SCHEME = "tcp://"
+LISTEN_SCHEME = "tcp-listen://"
 
 OptionsT = TypeVar("OptionsT", bound=msgspec.Struct)
 
@@ -50,6 +51,12 @@ def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | N
 
     ``tcp_port`` None: no network port.  0: one without a default, that must be named.
     """
+    if config.port.startswith(LISTEN_SCHEME):
+        raise ConfigProblem(
+            config.id,
+            f"'{config.id}': nobody calls '{config.port}'.",
+            'Only a FEIG reader in mode "notify" connects by itself; name the port at which this one is.',
+        )
     if not config.port.startswith(TCP_SCHEME):
         rate = baud if config.baud is None else config.baud
         if not config.port or not 300 <= rate <= 4_000_000:
@@ -70,6 +77,18 @@ def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | N
             else f"Driver '{config.driver}' has no network port; name a serial port.",
         )
     return TcpPort(host, port)
+
+
+def read_listen(config: DeviceConfig, peer: str) -> ListenPort:
+    """Port of a reader that calls: ``tcp-listen://host:port``, where ``peer`` is the only address that may."""
+    host, _, number = config.port.removeprefix(LISTEN_SCHEME).rpartition(":")
+    if not host or not number.isdecimal() or not 1 <= int(number) <= 65535 or config.baud is not None:
+        raise ConfigProblem(
+            config.id,
+            f"'{config.id}': port '{config.port}' cannot be.",
+            "Write tcp-listen://host:port with an address of this computer, or 0.0.0.0 for all, and give no baud.",
+        )
+    return ListenPort(host, int(number), peer)
 
 
 def line_byte_ns(port: PortSettings, bits: int) -> int:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import msgspec
 from fastcrc import crc16
 
+from firmware_bridge.framing.searching import SearchingDecoder
+
 ANY_ADDRESS = 0xFF
 STX = 0x02
 MAX_FRAME = 4096
@@ -60,49 +62,16 @@ def encode(command: int, data: bytes = b"", *, address: int = ANY_ADDRESS, advan
     return frame + crc16.mcrf4xx(frame).to_bytes(2, "little")
 
 
-class FeigDecoder:
-    """Bytes to frames.  ``replies`` says which direction is read: a reply has a status byte.
-
-    A length byte is believed until its checksum fails or a `gap` passes; then one byte is given up
-    and the search starts again behind it.  Pending bytes never exceed `MAX_FRAME`.
-    """
+class FeigDecoder(SearchingDecoder[FeigFrame]):
+    """Bytes to frames.  ``replies`` says which direction is read: a reply has a status byte."""
 
     def __init__(self, *, replies: bool = True) -> None:
+        super().__init__()
         status = 1 if replies else 0
         self._shortest_standard = _SHORTEST_STANDARD + status
         self._shortest_advanced = _SHORTEST_ADVANCED + status
-        self._buffer = bytearray()
-        self.fed = 0
-        self.framed = 0
-        self.garbage = 0
-        self.frames = 0
-        self.refused = 0
-
-    @property
-    def pending(self) -> int:
-        """Bytes that may be the start of a frame."""
-        return len(self._buffer)
-
-    def feed(self, data: bytes) -> list[FeigFrame]:
-        """Takes bytes as they came; returns the complete frames, oldest first."""
-        self.fed += len(data)
-        self._buffer += data
-        return self._scan(final=False)
-
-    def gap(self) -> list[FeigFrame]:
-        """The line was silent for longer than a frame may pause: no head in the buffer will be completed.
-
-        Returns the whole frames that stood behind a false head; nothing stays pending.
-        """
-        return self._scan(final=True)
-
-    def clear(self) -> None:
-        """Gives up what is pending, counted: the port was closed."""
-        self.garbage += len(self._buffer)
-        self._buffer.clear()
 
     def _length_at(self, at: int) -> int | None:
-        """Claimed length of a frame that starts at ``at``; 0 if none can; None if more bytes must tell."""
         buffer = self._buffer
         head = buffer[at]
         if head != STX:
@@ -113,33 +82,8 @@ class FeigDecoder:
         length = buffer[at + 1] << 8 | buffer[at + 2]
         return length if self._shortest_advanced <= length <= MAX_FRAME else 0
 
-    def _scan(self, *, final: bool) -> list[FeigFrame]:
-        found: list[FeigFrame] = []
-        buffer = self._buffer
-        at = 0
-        end = len(buffer)
-        while at < end:
-            length = self._length_at(at)
-            if length is None or at + length > end:
-                if not final:
-                    break
-                length = 0
-            frame = self._frame(at, length) if length else None
-            if frame is None:
-                at += 1
-                self.garbage += 1
-            else:
-                at += length
-                self.framed += length
-                self.frames += 1
-                found.append(frame)
-        del buffer[:at]
-        return found
-
-    def _frame(self, at: int, length: int) -> FeigFrame | None:
-        raw = bytes(self._buffer[at : at + length])
+    def _frame(self, raw: bytes) -> FeigFrame | None:
         if crc16.mcrf4xx(raw[:-2]) != raw[-2] | raw[-1] << 8:
-            self.refused += 1
             return None
         if raw[0] == STX:
             return FeigFrame(raw[3], raw[4], raw[5:-2], advanced=True)

@@ -15,6 +15,8 @@ import re
 
 from fastcrc import crc16
 
+from firmware_bridge.framing.delimited import DelimitedDecoder
+
 CR = b"\r"
 MAX_LINE = 256
 """Longest line accepted, without its CR.  A UID has 16 characters, a block of tag data at most some 150."""
@@ -43,38 +45,18 @@ def encode(command: str, *, checksum: bool = False) -> bytes:
     return text + CR
 
 
-class MetratecDecoder:
-    """Bytes to lines, as text without CR.  A line is judged at its CR; an overlong one is dropped up to the next."""
+class MetratecDecoder(DelimitedDecoder[str]):
+    """Bytes to lines, as text without CR; a leading LF counts as framing."""
+
+    delimiter = CR
+    longest = MAX_LINE
+    blanks = (b"", b"\n")
 
     def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._overlong = False
+        super().__init__()
         self._data_next = False
-        self.fed = 0
-        self.framed = 0
-        self.garbage = 0
-        self.frames = 0
-        self.refused = 0
         self.last_refused = b""
         """Newest line that was not understood, at most `MAX_LINE` bytes."""
-
-    @property
-    def pending(self) -> int:
-        """Bytes since the last CR."""
-        return len(self._buffer)
-
-    def feed(self, data: bytes) -> list[str]:
-        """Takes bytes as they came; returns the complete lines, oldest first."""
-        self.fed += len(data)
-        found: list[str] = []
-        *closed, rest = data.split(CR)
-        for piece in closed:
-            self._hold(piece)
-            line = self._close()
-            if line:
-                found.append(line)
-        self._hold(rest)
-        return found
 
     def gap(self) -> list[str]:
         """Half a line before a silence was cut off: it is given up, so that it cannot spoil the next one."""
@@ -83,41 +65,14 @@ class MetratecDecoder:
 
     def clear(self) -> None:
         """Gives up what is pending, counted."""
-        self.garbage += len(self._buffer)
-        self._buffer.clear()
-        self._overlong = self._data_next = False
+        super().clear()
+        self._data_next = False
 
-    def _hold(self, piece: bytes) -> None:
-        if self._overlong:
-            self.garbage += len(piece)
-        elif len(self._buffer) + len(piece) > MAX_LINE:
-            self._overlong = True
-            self.refused += 1
-            self.garbage += len(self._buffer) + len(piece)
-            self._buffer.clear()
-        else:
-            self._buffer += piece
-
-    def _close(self) -> str:
-        """Judges what stands before a CR; the CR itself and a leading LF count as framing.  "" for no line."""
-        self.framed += 1
-        if self._overlong:
-            self._overlong = False
-            return ""
-        text = bytes(self._buffer)
-        self._buffer.clear()
-        line = text.removeprefix(b"\n")
-        if not line:
-            self.framed += len(text)
-            return ""
-        said = line.decode("ascii", errors="replace")
-        if not (said in WORDS or _SHAPE.fullmatch(said) or (self._data_next and _DATA.fullmatch(said))):
-            self._data_next = False
-            self.refused += 1
-            self.garbage += len(text)
-            self.last_refused = text
-            return ""
+    def _judge(self, text: bytes) -> str | None:
+        said = text.removeprefix(b"\n").decode("ascii", errors="replace")
+        known = said in WORDS or _SHAPE.fullmatch(said) or (self._data_next and _DATA.fullmatch(said))
         self._data_next = said == "TDT"
-        self.framed += len(text)
-        self.frames += 1
+        if not known:
+            self.last_refused = text
+            return None
         return said

@@ -11,6 +11,8 @@ import msgspec
 from cobs import cobs
 from fastcrc import crc16
 
+from firmware_bridge.framing.delimited import DelimitedDecoder
+
 VERSION = 1
 SCHEMA_HASH = 0x7AB1ED01
 DELIMITER = b"\x00"
@@ -127,81 +129,20 @@ def _unpack(layout: struct.Struct, payload: bytes, name: str) -> tuple[int, ...]
     return layout.unpack(payload)
 
 
-class PanelDecoder:
-    """Bytes to frames.  A body is judged at its delimiter; an overlong one is dropped up to the next."""
+class PanelDecoder(DelimitedDecoder[PanelFrame]):
+    """Bytes to frames."""
+
+    delimiter = DELIMITER
+    longest = MAX_ENCODED
 
     def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._overlong = False
-        self.fed = 0
-        self.framed = 0
-        self.garbage = 0
-        self.frames = 0
-        self.refused = 0
+        super().__init__()
         self.other_version = 0
         """Bodies with a good checksum and another ``ver``: part of ``refused``."""
 
-    @property
-    def pending(self) -> int:
-        """Bytes since the last delimiter."""
-        return len(self._buffer)
-
-    def feed(self, data: bytes) -> list[PanelFrame]:
-        """Takes bytes as they came; returns the complete frames, oldest first."""
-        self.fed += len(data)
-        found: list[PanelFrame] = []
-        *closed, rest = data.split(DELIMITER)
-        for piece in closed:
-            self._hold(piece)
-            frame = self._close()
-            if frame is not None:
-                found.append(frame)
-        self._hold(rest)
-        return found
-
-    def gap(self) -> list[PanelFrame]:
-        """Silence means nothing between delimiters."""
-        return []
-
-    def clear(self) -> None:
-        """Gives up what is pending, counted: the port was closed."""
-        self.garbage += len(self._buffer)
-        self._buffer.clear()
-        self._overlong = False
-
-    def _hold(self, piece: bytes) -> None:
-        if self._overlong:
-            self.garbage += len(piece)
-        elif len(self._buffer) + len(piece) > MAX_ENCODED:
-            self._overlong = True
-            self.refused += 1
-            self.garbage += len(self._buffer) + len(piece)
-            self._buffer.clear()
-        else:
-            self._buffer += piece
-
-    def _close(self) -> PanelFrame | None:
-        """Judges what stands between two delimiters; the delimiter itself counts as framing."""
-        self.framed += 1
-        if self._overlong:
-            self._overlong = False
-            return None
-        encoded = bytes(self._buffer)
-        self._buffer.clear()
-        if not encoded:
-            return None
-        frame = self._body(encoded)
-        if frame is None:
-            self.refused += 1
-            self.garbage += len(encoded)
-        else:
-            self.framed += len(encoded)
-            self.frames += 1
-        return frame
-
-    def _body(self, encoded: bytes) -> PanelFrame | None:
+    def _judge(self, text: bytes) -> PanelFrame | None:
         try:
-            body = cobs.decode(encoded)
+            body = cobs.decode(text)
         except cobs.DecodeError:
             return None
         if len(body) < _HEADER.size + 2 or crc16.mcrf4xx(body[:-2]) != body[-2] | body[-1] << 8:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import msgspec
 from fastcrc import crc16
 
+from firmware_bridge.framing.searching import SearchingDecoder
+
 STX = 0xF5
 HEAD = 5
 MAX_PAYLOAD = 1024
@@ -46,39 +48,14 @@ def encode(command: int, data: bytes = b"") -> bytes:
     )
 
 
-class PepperDecoder:
-    """Bytes to frames.  After a bad frame the search starts again at its second byte."""
+class PepperDecoder(SearchingDecoder[PepperFrame]):
+    """Bytes to frames."""
 
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self.fed = 0
-        self.framed = 0
-        self.garbage = 0
-        self.frames = 0
-        self.refused = 0
+    def _head_from(self, at: int) -> int:
+        start = self._buffer.find(STX, at)
+        return start if start >= 0 else len(self._buffer)
 
-    @property
-    def pending(self) -> int:
-        """Bytes that may be the start of a frame."""
-        return len(self._buffer)
-
-    def feed(self, data: bytes) -> list[PepperFrame]:
-        """Takes bytes as they came; returns the complete frames, oldest first."""
-        self.fed += len(data)
-        self._buffer += data
-        return self._scan(final=False)
-
-    def gap(self) -> list[PepperFrame]:
-        """The line was silent for longer than a frame may pause: no head in the buffer will be completed."""
-        return self._scan(final=True)
-
-    def clear(self) -> None:
-        """Gives up what is pending, counted: the port was closed."""
-        self.garbage += len(self._buffer)
-        self._buffer.clear()
-
-    def _total_at(self, at: int) -> int | None:
-        """Claimed size of a frame that starts at ``at``; 0 if none can; None if more bytes must tell."""
+    def _length_at(self, at: int) -> int | None:
         head = self._buffer[at : at + HEAD]
         for low, inverted in ((1, 3), (2, 4)):
             if len(head) > inverted and head[low] ^ head[inverted] != 0xFF:
@@ -87,33 +64,7 @@ class PepperDecoder:
             return 0
         return HEAD + (head[1] | head[2] << 8) if len(head) == HEAD else None
 
-    def _scan(self, *, final: bool) -> list[PepperFrame]:
-        found: list[PepperFrame] = []
-        buffer = self._buffer
-        at, end = 0, len(buffer)
-        while at < end:
-            start = buffer.find(STX, at)
-            if start != at:
-                start = end if start < 0 else start
-                self.garbage += start - at
-                at = start
-                continue
-            total = self._total_at(at)
-            if (total is None or at + total > end) and not final:
-                break
-            if total and at + total <= end and self._sums(at, total):
-                found.append(PepperFrame(bytes(buffer[at + HEAD : at + total - 2])))
-                self.framed += total
-                self.frames += 1
-                at += total
-            else:
-                self.garbage += 1
-                at += 1
-        del buffer[:at]
-        return found
-
-    def _sums(self, at: int, total: int) -> bool:
-        payload = bytes(self._buffer[at + HEAD : at + total - 2])
-        good = crc16.ibm_3740(payload) == int.from_bytes(self._buffer[at + total - 2 : at + total], "little")
-        self.refused += not good
-        return good
+    def _frame(self, raw: bytes) -> PepperFrame | None:
+        payload = raw[HEAD:-2]
+        good = crc16.ibm_3740(payload) == int.from_bytes(raw[-2:], "little")
+        return PepperFrame(payload) if good else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from firmware_bridge.ports import serial
+from firmware_bridge.ports.listen import open_listen
 from firmware_bridge.ports.port import OnData, OnGone, Port
 from firmware_bridge.ports.tcp import open_tcp
-from firmware_bridge.session.contract import DeckPort, KeysPort, PortSettings, SerialPort
+from firmware_bridge.session.contract import DeckPort, KeysPort, ListenPort, PortSettings, SerialPort
 from firmware_bridge.session.problems import PortProblem
 
 
@@ -21,6 +22,8 @@ async def open_port(device: str, settings: PortSettings, on_data: OnData, on_gon
         from firmware_bridge.ports import deck  # noqa: PLC0415 - only where a Stream Deck is configured
 
         return await deck.open_deck(device, settings, on_data, on_gone)
+    if isinstance(settings, ListenPort):
+        return await open_listen(device, settings, on_data, on_gone)
     return await open_tcp(device, settings, on_data, on_gone)
 
 

@@ -17,7 +17,8 @@ from firmware_bridge.wire import AnyObservation, Press
 class DeviceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One configured device.
 
-    ``port`` is a path (prefer ``/dev/serial/by-id/…``) or ``tcp://host[:port]``.  ``baud`` None is the
+    ``port`` is a path (prefer ``/dev/serial/by-id/…``), ``tcp://host[:port]``, or ``tcp-listen://host:port`` for a
+    reader that calls.  ``baud`` None is the
     driver's own.  ``options`` are checked by the driver; an unknown one is refused by name.
     """
 
@@ -49,6 +50,17 @@ class TcpPort(msgspec.Struct, frozen=True):
         return f"tcp://{self.host}:{self.port}"
 
 
+class ListenPort(msgspec.Struct, frozen=True):
+    """A socket at which this computer waits for a reader to connect; ``peer`` "" takes whoever comes first."""
+
+    host: str
+    port: int
+    peer: str = ""
+
+    def __str__(self) -> str:
+        return f"tcp-listen://{self.host}:{self.port}"
+
+
 class KeysPort(msgspec.Struct, frozen=True):
     """A keyboard-like input device (evdev), grabbed so that its keys reach nobody else."""
 
@@ -70,7 +82,7 @@ class DeckPort(msgspec.Struct, frozen=True):
         return f"streamdeck:{self.serial}" if self.serial else "streamdeck:"
 
 
-PortSettings = SerialPort | TcpPort | KeysPort | DeckPort
+PortSettings = SerialPort | TcpPort | ListenPort | KeysPort | DeckPort
 
 
 class Counters(msgspec.Struct, frozen=True):
@@ -132,14 +144,14 @@ class Session(Protocol):
     def outgoing(self) -> bytes:
         """Bytes to write now; each is returned once."""
 
-    def acknowledge(self, press: Press) -> None:
-        """The press is on disk.  A session without presses ignores it."""
+    def acknowledge(self, observation: AnyObservation) -> None:
+        """The sink has committed what this session reported: only now may the device forget it (see `acts`)."""
 
     def remember(self, press: Press) -> None:
         """The press is already known from an earlier run: acknowledge it when resent, do not report it."""
 
-    def withdraw(self, press: Press) -> None:
-        """The press could not be taken after all: when the panel resends it, report it again."""
+    def withdraw(self, observation: AnyObservation) -> None:
+        """It could not be taken after all: when the device delivers it again, report it again."""
 
     def refresh(self) -> None:
         """Let the next result of every antenna through even if it repeats the one before."""

@@ -130,21 +130,23 @@ class LocalPanelSession:
         """What the keys should show now."""
         return self._composer.faces() if self._up else b""
 
-    def acknowledge(self, press: Press) -> None:
+    def acknowledge(self, observation: AnyObservation) -> None:
         """The journal has it."""
-        if press.boot == self._boot:
-            self._open.pop(press.seq, None)
-            self._again.pop(press.seq, None)
+        if isinstance(observation, Press) and observation.boot == self._boot:
+            self._open.pop(observation.seq, None)
+            self._again.pop(observation.seq, None)
 
     def remember(self, press: Press) -> None:
         """A press of an earlier run.  Its name is never given again, even if chance drew the same boot."""
         if press.boot == self._boot:
             self._seq = max(self._seq, press.seq)
 
-    def withdraw(self, press: Press) -> None:
+    def withdraw(self, observation: AnyObservation) -> None:
         """The host could not take it: it is reported again shortly, under the same name and time."""
-        if press.boot == self._boot and self._open.pop(press.seq, None) is not None:
-            self._again[press.seq] = press
+        if not isinstance(observation, Press) or observation.boot != self._boot:
+            return
+        if self._open.pop(observation.seq, None) is not None:
+            self._again[observation.seq] = observation
             self._again_ns = self._now_ns + AGAIN_NS
 
     def refresh(self) -> None:

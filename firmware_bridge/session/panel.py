@@ -35,7 +35,7 @@ from firmware_bridge.framing.panel import (
     read_token,
     token_payload,
 )
-from firmware_bridge.session.acts import Acts
+from firmware_bridge.session.acts import Act, Acts
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.wire import (
     KEYS,
@@ -99,7 +99,7 @@ class PanelSession:
         self._port = port or "its port"
         self._decoder = PanelDecoder()
         self._clock = ClockSync()
-        self._acts = Acts()
+        self._acts: Acts[Act] = Acts()
         self._out = bytearray()
         self._seq = 0
         self._token = 0
@@ -180,19 +180,22 @@ class PanelSession:
         self._out.clear()
         return data
 
-    def acknowledge(self, press: Press) -> None:
+    def acknowledge(self, observation: AnyObservation) -> None:
         """The press is on disk: the panel may forget it."""
-        self._acts.acknowledge((press.boot, press.seq))
+        if not isinstance(observation, Press):
+            return
+        self._acts.acknowledge((observation.boot, observation.seq))
         if self._state is _State.UP:
-            self._acknowledge(press.boot, press.seq)
+            self._acknowledge(observation.boot, observation.seq)
 
     def remember(self, press: Press) -> None:
         """The press is in the journal of an earlier run."""
         self._acts.acknowledge((press.boot, press.seq))
 
-    def withdraw(self, press: Press) -> None:
+    def withdraw(self, observation: AnyObservation) -> None:
         """The host could not take it: it is left to the panel, which resends it."""
-        self._acts.withdraw((press.boot, press.seq))
+        if isinstance(observation, Press):
+            self._acts.withdraw((observation.boot, observation.seq))
 
     def refresh(self) -> None:
         """A panel repeats nothing."""

@@ -32,7 +32,9 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     rest is for adapters that hold bytes back for 16 ms.
 
     ``mode`` is what the reader was set to with FEIG's tool: host commands, buffered read (asked for its table every
-    ``poll_ms``), or notification, acknowledged (it is asked for a sign of life every ``ping_ms``).
+    ``poll_ms``), or notification, acknowledged (it is asked for a sign of life every ``ping_ms``).  A reader that
+    opens the connection itself (port ``tcp-listen://``) sends a keep-alive every ``keepalive_ms``; ``peer`` is the
+    only address that may connect, "" whoever comes first.
 
     ``lanes`` "ont": the reader is set (in its RAM) to name only chips that are new, and every
     ``presence_ms`` a look resets the field first so that all answer.  Only for an antenna that stays energised between
@@ -45,6 +47,8 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     mode: Literal["host", "buffered", "notify"] = "host"
     poll_ms: int = 50
     ping_ms: int = 400
+    keepalive_ms: int = 1000
+    peer: str = ""
     address: int = ANY_ADDRESS
     advanced: bool | None = None
     multiplexer: bool = True
@@ -78,6 +82,8 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             *(self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms),
             *(self.poll_ms, self.ping_ms),
         )
+        if not 1000 <= self.keepalive_ms <= 60_000 or self.keepalive_ms % 1000:
+            return "'keepalive_ms' must be whole seconds from 1000 to 60000"
         if not all(1 <= t <= 10_000 for t in times) or not 0 <= self.min_sweep_ms <= 10_000:
             return "times must be between 1 and 10000 ms"
         if not 0 <= self.chips_per_antenna <= MAX_TAGS_PER_INVENTORY or not 1 <= self.silent_limit <= 100:

@@ -33,6 +33,7 @@ from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.session.schedule import Lane, Look, Member, Place, TimePlan, Turns
 from firmware_bridge.session.settle import Settle
 from firmware_bridge.wire import (
+    AnyObservation,
     BootId,
     CleanEmpty,
     Corrupt,
@@ -201,14 +202,14 @@ class PolledSession(Generic[FrameT]):
         self._out.clear()
         return data
 
-    def acknowledge(self, press: Press) -> None:
-        """A reader has no keys."""
+    def acknowledge(self, observation: AnyObservation) -> None:
+        """A reader that is asked keeps nothing; the next look tells how things are then."""
 
     def remember(self, press: Press) -> None:
         """A reader has no keys."""
 
-    def withdraw(self, press: Press) -> None:
-        """A reader has no keys."""
+    def withdraw(self, observation: AnyObservation) -> None:
+        """A reader that is asked keeps nothing."""
 
     def refresh(self) -> None:
         """Let the next result of every antenna through."""

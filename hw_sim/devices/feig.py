@@ -55,6 +55,8 @@ class FeigReader(Reader):
 
     ``mode`` is what a technician sets with FEIG's tool: host commands, buffered read, or notification with or
     without acknowledgement.  ``valid_ms``: how long a tag is not recorded again in the two latter.
+    ``keepalive_ms``: a notifying reader says so often that it lives; 0 for never.  ``calls``: its line is the
+    notification channel, where it hears nothing but [0x32] (see `hw_sim.tcp_caller`).
     """
 
     GAP_NS = 12 * MS
@@ -75,7 +77,10 @@ class FeigReader(Reader):
         max_records: int = 24,
         mode: Mode = "host",
         valid_ms: float = 1000.0,
+        keepalive_ms: float = 0.0,
+        calls: bool = False,
     ) -> None:
+        self._calls = calls
         self._address = address
         self._max_records = max_records
         self._buffered: BufferedRead | None = None
@@ -100,7 +105,9 @@ class FeigReader(Reader):
         if mode != "host":
             scan = Scan(self.radio, timing=self._timing, rng=self._rng, antennas=tuple(range(1, antennas + 1)))
             notify = mode.startswith("notify")
-            self._buffered = BufferedRead(scan, notify=notify, ack=mode == "notify-ack", valid_ms=valid_ms)
+            self._buffered = BufferedRead(
+                scan, notify=notify, ack=mode == "notify-ack", valid_ms=valid_ms, keepalive_ms=keepalive_ms
+            )
 
     def _reset_state(self) -> None:
         self._rf_on = True
@@ -134,6 +141,9 @@ class FeigReader(Reader):
             self._count("foreign address")
             return True
         command = _Command(advanced, frame[head + 1], frame[head + 2 : -2])
+        if self._calls and command.code != 0x32:
+            self._count("not on this channel")
+            return True
         self._begin(command, now_ns, self._duration_ns(command), asks=self._is_inventory(command))
         return True
 
@@ -192,7 +202,9 @@ class FeigReader(Reader):
         if self._buffered is None:
             return b""
         told = self._buffered.step(now_ns)
-        return b"".join(self._encode(True, 0x22, status, data) for status, data in told)
+        said = b"".join(self._encode(True, 0x22, status, data) for status, data in told)
+        # The manual says "identical with the command" and the stored page breaks off: reader diagnostic is our guess.
+        return said + (self._encode(True, 0x6E, OK, bytes(2)) if self._buffered.alive(now_ns) else b"")
 
     def _unasked_due_ns(self) -> int | None:
         return self._buffered.next_due_ns() if self._buffered is not None else None

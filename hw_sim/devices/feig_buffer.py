@@ -92,8 +92,9 @@ class BufferedRead:
     A tag is recorded again on the same antenna only when ``valid_ms`` have passed since it was recorded there.
     """
 
-    def __init__(self, scan: Scan, *, notify: bool, ack: bool, valid_ms: float) -> None:
+    def __init__(self, scan: Scan, *, notify: bool, ack: bool, valid_ms: float, keepalive_ms: float = 0.0) -> None:
         self._scan, self._notify, self._ack = scan, notify, ack
+        self._keepalive_ns = round(keepalive_ms * MS)
         self._valid_ns = round(valid_ms * MS)
         self._begun = False
         self.start(0)
@@ -106,12 +107,24 @@ class BufferedRead:
         self._read = 0
         self._overflow = False
         self._repeat_ns: int | None = None
+        self._alive_ns = now_ns + self._keepalive_ns
         self._scan.start(now_ns)
 
     def next_due_ns(self) -> int:
         """When the reader next does something by itself."""
-        scan = self._scan.due_ns()
-        return scan if self._repeat_ns is None else min(scan, self._repeat_ns)
+        times = [self._scan.due_ns()]
+        if self._repeat_ns is not None:
+            times.append(self._repeat_ns)
+        if self._keepalive_ns:
+            times.append(self._alive_ns)
+        return min(times)
+
+    def alive(self, now_ns: int) -> bool:
+        """A keep-alive message is due; one a period."""
+        if not self._keepalive_ns or now_ns < self._alive_ns:
+            return False
+        self._alive_ns = now_ns + self._keepalive_ns
+        return True
 
     def step(self, now_ns: int) -> list[tuple[int, bytes]]:
         """Go on with the round; notifications to send, each as status and data."""

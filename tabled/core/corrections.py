@@ -173,7 +173,6 @@ def _take_back(draft: Draft, ruled: Ruled) -> None:
     state.phase = "betting"
     state.standing = None
     state.answers = {}
-    state.confirmed = ()
     state.floor_waiting = None
 
 

@@ -43,7 +43,8 @@ def _smallest(spot: Spot) -> int:
 
 def _open(spot: Spot, total: int) -> Reading:
     """Fixed limit: a completion, whatever was said.  Else a bet of ``total``, lifted or cut to what is legal."""
-    if spot.mine <= spot.hand.table.bring_in:  # all-in for less: the price stays the whole bring-in
+    # All-in for less: the price stays the whole bring-in.  A seat may have lost the right to raise out of turn.
+    if spot.mine <= spot.hand.table.bring_in or not spot.may_raise:
         return Reading(kind="bring_in", reason=Reason("bring_in"), topics=("bring_in",))
     if spot.fixed:
         return Reading(kind="raise", to=spot.low, reason=Reason("complete"), topics=("bring_in", "completion"))

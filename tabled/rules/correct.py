@@ -26,12 +26,13 @@ def may_speak(profile: Profile, witness: Witness) -> bool:
 
 def not_heard(profile: Profile, seat: str, witness: Witness) -> Ruling:
     """A word from outside the table changes nothing; the dealer counts on his own duty, if the profile says so."""
+    counts = profile.third_party_unheard == "dealer_counts"
     return Ruling(
         seat=seat,
         action="stands",
         cite=profile.clauses("third_party"),
-        reason=Reason("witness_not_heard", {"witness": witness, "seat": seat}),
-        floor=profile.third_party_unheard == "dealer_counts",
+        reason=Reason("witness_not_heard" if counts else "witness_ignored", {"witness": witness, "seat": seat}),
+        floor=counts,
         profile=profile.hash,
     )
 

@@ -34,7 +34,8 @@ def judge(hand: Hand, profile: Profile, acts: Sequence[AnyAct]) -> Judgement:
     """
     gesture = read_acts(hand, profile, acts)
     if hand.status_of(gesture.seat) != "in":
-        return idle(hand, profile, gesture, Reason("not_in_hand", {"seat": gesture.seat}))
+        code = "all_in_already" if hand.status_of(gesture.seat) == "all_in" else "not_in_hand"
+        return idle(hand, profile, gesture, Reason(code, {"seat": gesture.seat}))
     if hand.to_act != gesture.seat:
         return held(hand, profile, gesture)
     return rule(hand, profile, gesture)
@@ -77,7 +78,9 @@ def interpret(spot: Spot) -> Reading:
     if gesture.motions:
         return _chips_first(spot, late)
     if gesture.lifted and spot.owes and profile.prior_pull_back == "binds":
-        return Reading(kind="pending", reason=Reason("lifted_pending", {"to": spot.price}), topics=("prior_pull_back",))
+        code = "lifted_pending" if spot.may_raise else "lifted_pending_call"
+        reason = Reason(code, {"to": min(spot.price, spot.mine)})
+        return Reading(kind="pending", reason=reason, topics=("prior_pull_back",))
     if late:
         return read_word(spot, binding(late) or late[0], ())
     return Reading(kind="pending", reason=Reason("pending"), topics=("staged",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tabled.model.ruling import Candidate, Reason
 from tabled.rules.reading import Reading, Spot
 
@@ -49,7 +51,7 @@ def _circumstances(spot: Spot, total: int) -> tuple[str, ...]:
         found.append("cap_heads_up")
     if spot.fixed and hand.bet_to and hand.bet_to % hand.full:
         found.append("reopen_limit")
-    if hand.street == 0 and hand.raises == 1 and hand.bet_to > hand.table.big_blind > 0:
+    if hand.street == 0 and hand.bets == 1 and hand.bet_to > hand.table.big_blind > 0:
         found.append("straddle")
     if hand.phantom and not spot.opening:
         found.append("short_blind")
@@ -104,14 +106,24 @@ def _small_raise(spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], 
         )
     if not spot.owes:
         return Reading(
-            kind="check", reason=Reason("underraise_check"), topics=(*topics, "under_raise"), rests_on=rests_on
+            kind="check", reason=too_little(spot, "check"), topics=(*topics, "under_raise"), rests_on=rests_on
         )
     return Reading(
         kind="call",
-        reason=Reason("underraise_call"),
+        reason=too_little(spot, "call"),
         topics=(*topics, "under_raise", "under_raise_call"),
         rests_on=rests_on,
     )
+
+
+def too_little(spot: Spot, kind: Literal["call", "check"]) -> Reason:
+    """The reason of a raise that is too small to be one, by the measure that the profile has in force."""
+    profile = spot.profile
+    if profile.underraise_threshold == "call":
+        return Reason("underraise_call_full" if kind == "call" else "underraise_check_full")
+    if profile.underraise_half_of == "bet":
+        return Reason("underraise_call_bet" if kind == "call" else "underraise_check_bet")
+    return Reason("underraise_call" if kind == "call" else "underraise_check")
 
 
 def undercall(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tabled.model.ruling import Locked, Option, Reason
+from msgspec.structs import replace
+
+from tabled.model.ruling import Locked, Option, Reason, Ruling
 from tabled.rules.hand import IN, Hand
 from tabled.rules.table import FIXED_LIMIT, NO_LIMIT, POT_LIMIT
 
@@ -35,6 +37,40 @@ def locked(hand: Hand, seat: str) -> tuple[Locked, ...]:
     return tuple(found)
 
 
+SHORT_ALL_IN = ("all_in_short", "all_in_short_plain", "all_in_short_reopens", "all_in_short_some")
+"""Codes of an all-in that is no full raise: for whom of those who have acted it opens the betting again."""
+
+
+def short_all_in(hand: Hand, seat: str, to: int, free: tuple[str, ...], locks: tuple[Locked, ...]) -> Reason:
+    """What an all-in of ``seat`` to ``to``, no full raise, means for the seats that have acted and still have chips.
+
+    ``reopened`` and ``closed`` name them.  A seat whose stack alone stands in the way counts as reopened: it has the
+    right, and that it lacks the means is not for the table to hear.  After a later raise nothing is said of rights:
+    it is the raise that gives them.
+    """
+    params: dict[str, int | str] = {"seat": seat, "to": to}
+    if hand.bet_to != to:
+        return Reason("all_in_short_plain", params)
+    poor = {lock.seat for lock in locks if lock.reason.code == "lock_stack"}
+    shut = {lock.seat for lock in locks} - poor
+    acted = [hand.table.names[j] for j in order_after(hand, seat) if hand.seen[j] >= 0]
+    reopened = [s for s in acted if s in free or s in poor]
+    closed = [s for s in acted if s in shut]
+    params |= {"reopened": ", ".join(reopened), "closed": ", ".join(closed)}
+    if reopened and closed:
+        return Reason("all_in_short_some", params)
+    return Reason("all_in_short_reopens" if reopened else "all_in_short" if closed else "all_in_short_plain", params)
+
+
+def told(ruling: Ruling, hand: Hand) -> Ruling:
+    """The same ruling with its sentence fitted to its rights, after these were stated anew for ``hand``."""
+    if ruling.reason.code not in SHORT_ALL_IN:
+        return ruling
+    new = short_all_in(hand, ruling.seat, ruling.to or 0, ruling.may_raise, ruling.may_not_raise)
+    kept = {k: v for k, v in ruling.reason.params.items() if k not in ("reopened", "closed")}
+    return replace(ruling, reason=Reason(new.code, {**kept, **new.params}))
+
+
 def lock_reason(hand: Hand, j: int) -> Reason:
     """Why seat index ``j`` may not raise."""
     table = hand.table
@@ -44,10 +80,18 @@ def lock_reason(hand: Hand, j: int) -> Reason:
         return Reason("lock_alone")
     if not hand.reopened(j):
         more = hand.bet_to - max(hand.seen[j], 0)
-        if more > 0:
-            return Reason("lock_short", {"more": more, "full": hand.full})
-        return Reason("lock_acted")
+        return _lock_short(hand, j, more) if more > 0 else Reason("lock_acted")
     return Reason("lock_stack", {"stack": hand.stack[j]})
+
+
+def _lock_short(hand: Hand, j: int, more: int) -> Reason:
+    """Why ``more`` over what a seat answered does not reopen: it is too little, or no single all-in was enough."""
+    table = hand.table
+    params: dict[str, int | str] = {"more": more, "full": hand.full}
+    if not table.half:
+        return Reason("lock_separate" if more >= hand.full else "lock_short", params)
+    need = hand.due(max(hand.seen[j], 0))
+    return Reason("lock_separate" if 2 * more >= need else "lock_short_half", {**params, "full": need})
 
 
 def options(hand: Hand) -> tuple[Option, ...]:

@@ -73,7 +73,7 @@ def _ruling(spot: Spot, reading: Reading, after: Hand, verb: Verb) -> Ruling:
     grown = to - spot.hand.bet_to
     short = all_in and grown < (spot.gap if spot.fixed else min(full, spot.hand.full))
     topics = _topics(spot, reading, all_in=all_in, short=short, verb=verb)
-    return Ruling(
+    ruling = Ruling(
         seat=spot.seat,
         action=action,
         verb=verb,
@@ -84,7 +84,7 @@ def _ruling(spot: Spot, reading: Reading, after: Hand, verb: Verb) -> Ruling:
         change=money.change,
         all_in=all_in,
         full=not short if all_in else None,
-        counts_as_raise=after.raises > spot.hand.raises if all_in else None,
+        counts_as_raise=after.bets > spot.hand.bets if all_in else None,
         faced=faced(spot),
         next_seat=after.to_act,
         call_to=after.bet_to or None,
@@ -102,6 +102,7 @@ def _ruling(spot: Spot, reading: Reading, after: Hand, verb: Verb) -> Ruling:
         profile=spot.profile.hash,
         default_to=reading.default_to,
     )
+    return rights.told(ruling, after)
 
 
 def faced(spot: Spot) -> Faced:
@@ -226,7 +227,9 @@ def held(hand: Hand, profile: Profile, gesture: Gesture) -> Judgement:
             next_seat=turn,
             options=() if turn is None else (hand.option(turn),),
             cite=profile.clauses("out_of_turn"),
-            reason=Reason("held_out_of_turn", {"seat": gesture.seat, "turn": turn or ""}),
+            reason=Reason("held_nobody_to_act", {"seat": gesture.seat})
+            if turn is None
+            else Reason("held_out_of_turn", {"seat": gesture.seat, "turn": turn}),
             penalty=profile.out_of_turn_penalty,
             hold=gesture.new,
             profile=profile.hash,

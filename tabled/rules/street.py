@@ -316,7 +316,8 @@ class Docket:
         if judged.after is None:
             return judged
         ruling = _rights(judged.ruling, judged.after, seat)
-        return Judgement(replace(ruling, may_raise=tuple(s for s in ruling.may_raise if s != turn)), judged.after)
+        free = tuple(s for s in ruling.may_raise if s != turn)
+        return Judgement(rights.told(replace(ruling, may_raise=free), judged.after), judged.after)
 
     def _finish(self, judged: Judgement) -> Judgement:
         """State the rights as they are after all acts, not only after the act in question."""
@@ -331,7 +332,7 @@ class Docket:
 def _rights(ruling: Ruling, hand: Hand, last: str) -> Ruling:
     """The same ruling with what everyone faces now; the seat that acted last has had its say."""
     free = tuple(s for s in rights.may_raise(hand, ruling.seat) if s != last)
-    return replace(
+    now = replace(
         ruling,
         next_seat=hand.to_act,
         call_to=hand.bet_to or None,
@@ -342,6 +343,7 @@ def _rights(ruling: Ruling, hand: Hand, last: str) -> Ruling:
         options=rights.options(hand),
         round_over=hand.street_over,
     )
+    return rights.told(now, hand)
 
 
 def _put(before: Hand, seat: str, acts: Sequence[AnyAct]) -> int:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from tabled.model.acts import AnyAct, Decided
 from tabled.model.ruling import Reason
+from tabled.rules import rights
 from tabled.rules.gesture import Gesture
 from tabled.rules.hand import Hand
 from tabled.rules.judge import interpret, read_acts, rule
@@ -59,7 +60,7 @@ def _loses_raise(now: Hand, profile: Profile, gesture: Gesture) -> Judgement:
     """The action changed: the seat may call or fold only; its chips go back until it has chosen."""
     reading = Reading(
         kind="call_or_fold",
-        reason=Reason("out_of_turn_no_raise", {"to": now.bet_to}),
+        reason=Reason("out_of_turn_no_raise", {"to": now.option(gesture.seat).call_to or now.bet_to}),
         topics=("out_of_turn",),
         back=sum(gesture.new),
         rests_on=("out_of_turn",),
@@ -107,4 +108,4 @@ def behind_skipped(hand: Hand, profile: Profile, acts: Sequence[AnyAct]) -> Judg
         cite=tuple(dict.fromkeys((*profile.clauses("skipped"), *judged.ruling.cite))),
         penalty=profile.out_of_turn_penalty,
     )
-    return Judgement(ruling, judged.after)
+    return Judgement(ruling if judged.after is None else rights.told(ruling, judged.after), judged.after)

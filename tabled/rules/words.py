@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabled.model.acts import Say
 from tabled.model.ruling import Candidate, Reason
-from tabled.rules.raising import no_raise, raise_to, undercall
+from tabled.rules.raising import no_raise, raise_to, too_little, undercall
 from tabled.rules.reading import Reading, Spot
 
 PASS_WORDS = frozenset({"pass", "passar", "passa", "pas", "ik pas", "check", "checkar", "jag passar"})
@@ -60,7 +60,9 @@ def _fold(spot: Spot) -> Reading:
     if spot.gesture.lifted and spot.owes and spot.profile.prior_pull_back == "binds":
         return Reading(
             kind="call_or_fold",
-            reason=Reason("lifted_binds", {"to": spot.price}),
+            reason=Reason(
+                "lifted_binds" if spot.may_raise else "lifted_binds_call", {"to": min(spot.price, spot.mine)}
+            ),
             topics=("prior_pull_back",),
             may_fold=False,
             may_raise=True,
@@ -215,7 +217,7 @@ def read_number(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
         kind = "call" if spot.owes else "check"
         return Reading(kind="call" if spot.owes else "check", reason=Reason(kind), topics=topics, rests_on=rests_on)
     if not spot.owes:
-        return Reading(kind="check", reason=Reason("underraise_check"), topics=topics)
+        return Reading(kind="check", reason=too_little(spot, "check"), topics=topics)
     return undercall(spot, amount, topics)
 
 

@@ -25,11 +25,20 @@ Spot = tuple[str, int]
 class Plan(Protocol):
     """What is needed of `firmware_bridge.supervisor.Bridge`; the simulation has a small model of it."""
 
-    def favour(self, places: Iterable[Spot]) -> None: ...
-    def refresh(self) -> None: ...
-    def health(self) -> Sequence[DeviceHealth]: ...
-    def worst_arrival_ns(self, device: str, antenna: int) -> int | None: ...
-    def worst_removal_ns(self, device: str, antenna: int) -> int | None: ...
+    def favour(self, places: Iterable[Spot]) -> None:
+        """Looks at these antennas more often, in place of those before."""
+
+    def refresh(self) -> None:
+        """Lets the next result of every antenna through."""
+
+    def health(self) -> Sequence[DeviceHealth]:
+        """How every device is."""
+
+    def worst_arrival_ns(self, device: str, antenna: int) -> int | None:
+        """Longest time, in ns, from a chip's landing to the observation that names it; None: not stated."""
+
+    def worst_removal_ns(self, device: str, antenna: int) -> int | None:
+        """Longest time, in ns, from a chip's lifting to the first complete observation without it; None: not stated."""
 
 
 class Readers:

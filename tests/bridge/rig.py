@@ -14,7 +14,7 @@ from typing import Any
 
 from firmware_bridge.session.schedule import Pair
 from firmware_bridge.supervisor import Bridge, DeviceConfig, DeviceHealth
-from firmware_bridge.wire import AnyObservation, Press
+from firmware_bridge.wire import AnyObservation
 from tests.bridge.peers import FeigReader, Panel
 
 
@@ -85,15 +85,10 @@ class Room:
     def _take(self, observation: AnyObservation) -> None:
         self.sink(observation)
 
-    def commit_presses(self) -> None:
-        """Acknowledge every press as a journal would: soon after it came."""
-
-        def sink(observation: AnyObservation) -> None:
-            self.seen.append(observation)
-            if isinstance(observation, Press):
-                asyncio.get_running_loop().call_later(0.005, self.bridge.acknowledge, observation)
-
-        self.sink = sink
+    def commits(self, observation: AnyObservation) -> None:
+        """A sink that has everything on disk soon after it came, as a journal has."""
+        self.seen.append(observation)
+        asyncio.get_running_loop().call_later(0.005, self.bridge.acknowledge, observation)
 
     async def until(self, condition: Callable[[], Any], seconds: float = 3.0) -> Any:
         end = time.monotonic() + seconds

@@ -241,7 +241,7 @@ def test_the_bridge_reads_it_and_its_clock(program: Path, tmp_path: Path) -> Non
         link.symlink_to(panel.path)
         pressed: dict[tuple[int, int], tuple[int, int]] = {}
         async with running(Room(config(link))) as room:
-            room.commit_presses()
+            room.sink = room.commits
             (up,) = await room.until(lambda: room.of(DeviceUp))
             assert (up.model, up.firmware, up.boot) == ("desk 1", "1.0", 0xB007)
             await room.until(lambda: room.health("panel").figures.clock_ns is not None)
@@ -284,7 +284,7 @@ def test_presses_cross_a_bad_cable_and_kills_once_each(program: Path, tmp_path: 
         taken: dict[tuple[int, int], int] = {}
         panel: PanelProgram | None = None
         async with running(Room(config(relay.link))) as room:
-            room.commit_presses()
+            room.sink = room.commits
             for life in range(4):
                 options = ("--boot", f"{seed}0{life}A", "--retain", str(kept), "--tick0", str((1 << 32) - 1_500_000))
                 panel = PanelProgram(program, *options)

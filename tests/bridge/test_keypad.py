@@ -374,7 +374,7 @@ def test_unplugged_and_plugged_in_again(monkeypatch: pytest.MonkeyPatch) -> None
     async def body() -> None:
         socket = Socket(monkeypatch)
         async with running(Room(PAD)) as room:
-            room.commit_presses()
+            room.sink = room.commits
             (lost,) = await room.until(lambda: room.of(DeviceLost))
             assert "Plug the keypad in" in lost.advice
             first = socket.pad = FakePad()
@@ -407,7 +407,7 @@ def test_a_sink_that_fails_costs_no_press(monkeypatch: pytest.MonkeyPatch) -> No
         socket = Socket(monkeypatch)
         socket.pad = FakePad()
         room = Room(PAD)
-        room.commit_presses()
+        room.sink = room.commits
         take, failures = room.sink, []
 
         def sink(observation: AnyObservation) -> None:

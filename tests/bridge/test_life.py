@@ -172,7 +172,7 @@ def test_presses_across_six_replugs_under_other_names_count_once(tmp_path: Path)
         plug.plug()
         held: list[tuple[int, int]] = []
         async with running(Room(config)) as room:
-            room.commit_presses()
+            room.sink = room.commits
             for n in range(6):
                 await room.until(lambda: room.health("panel").figures.clock_ns is not None)
                 plug.say(panel.press(1 + n % 5))

@@ -218,6 +218,7 @@ def test_a_reader_that_goes_round_by_itself(mode: str, tcp: bool) -> None:
         port.plug()
         ours = "buffered" if mode == "buffered" else "notify"
         async with running(Room(config("feig", port.path, [1, 2, 3], mode=ours))) as room:
+            room.sink = room.commits
             await room.until(lambda: room.of(Present), seconds=4)
             field[3].append("E004015000000002")
             found = await room.until(lambda: [p for p in room.of(Present) if p.antenna == 3], seconds=4)

@@ -96,7 +96,7 @@ def test_panel_presses_cross_a_bad_line_a_reset_and_a_replug_once_each(tmp_path:
             port.kick()
 
         async with running(Room(DeviceConfig("panel", "panel", str(tmp_path / "panel")))) as room:
-            room.commit_presses()
+            room.sink = room.commits
             await room.until(lambda: room.health("panel").figures.clock_ns is not None)
             for n in range(8):
                 press("raise_to", 100 * n)

@@ -11,49 +11,21 @@ from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.inventory import inventory_ns, read_batch
 from firmware_bridge.session.plan import FeigOptions, channel_of
 from firmware_bridge.session.settle import PASS
-from firmware_bridge.wire import AnyObservation, CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present, TimeSpan
+from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present, TimeSpan
 from tests.bridge.peers import FeigReader, feig_reply, records
+from tests.bridge.virtual import MS, Bench
 
-MS = 1_000_000
 READER = DeviceId("reader-a")
 A, B, C = "E004015000000001", "E004015000000002", "E004015000000003"
 
 
-class Table:
-    """A session and a reader on a line that takes ``delay_ns`` for a question and its answer."""
+class Table(Bench):
+    """One session and its reader, three antennas unless told otherwise."""
 
     def __init__(self, reader: FeigReader, *, delay_ns: int = MS, **options: Any) -> None:
         options.setdefault("antennas", (1, 2, 3))
         options.setdefault("min_sweep_ms", 0)
-        self.reader = reader
-        self.delay_ns = delay_ns
-        self.session = FeigSession(READER, FeigOptions(**options))
-        self.now = 1000 * MS
-        self.seen: list[AnyObservation] = []
-        self.session.start(self.now)
-
-    def step(self) -> list[AnyObservation]:
-        """One question answered, or one wake-up."""
-        reply = self.reader.feed(self.session.outgoing())
-        if reply:
-            self.now += self.delay_ns
-            found = self.session.receive(reply, self.now)
-        else:
-            wake = self.session.next_wake_ns
-            assert wake is not None, "the session sleeps for ever"
-            self.now = max(self.now, wake)
-            found = self.session.wake(self.now)
-        self.seen += found
-        return found
-
-    def until(self, kind: type[Any] | tuple[type[Any], ...], count: int = 1, most: int = 400) -> list[Any]:
-        """Runs until ``count`` more observations of ``kind`` have come; returns them."""
-        found: list[Any] = []
-        for _ in range(most):
-            found += [o for o in self.step() if isinstance(o, kind)]
-            if len(found) >= count:
-                return found
-        raise AssertionError(f"{len(found)} of {count} {kind} in {most} steps")
+        super().__init__((FeigSession(READER, FeigOptions(**options)), reader), took_ns=delay_ns)
 
 
 def test_hello_reset_then_every_antenna_in_turn() -> None:

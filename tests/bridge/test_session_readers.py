@@ -9,7 +9,6 @@ import pytest
 from firmware_bridge.session.metratec import AnswerDecoder, MetratecOptions, MetratecSession
 from firmware_bridge.session.pepper import PepperOptions, PepperSession
 from firmware_bridge.wire import (
-    AnyObservation,
     CleanEmpty,
     Corrupt,
     DeviceId,
@@ -19,53 +18,22 @@ from firmware_bridge.wire import (
     Restarted,
 )
 from tests.bridge.peers_readers import MetratecReader, PepperReader, pepper_frame
+from tests.bridge.virtual import MS, Bench
 
-MS = 1_000_000
 READER = DeviceId("reader-a")
 A, B, C = "E004015000000001", "E004015000000002", "E004015000000003"
 RESULT = (Present, CleanEmpty, Corrupt)
 
 
-class Table:
-    """A session and a reader on a line that takes 1 ms for a question and its answer."""
-
-    def __init__(self, session: PepperSession | MetratecSession, reader: PepperReader | MetratecReader) -> None:
-        self.session, self.reader = session, reader
-        self.now = 1000 * MS
-        self.seen: list[AnyObservation] = []
-        session.start(self.now)
-
-    def step(self) -> list[AnyObservation]:
-        reply = self.reader.feed(self.session.outgoing())
-        if reply:
-            self.now += MS
-            found = self.session.receive(reply, self.now)
-        else:
-            wake = self.session.next_wake_ns
-            assert wake is not None, "the session sleeps for ever"
-            self.now = max(self.now, wake)
-            found = self.session.wake(self.now)
-        self.seen += found
-        return found
-
-    def until(self, kind: type[Any] | tuple[type[Any], ...], count: int = 1, most: int = 600) -> list[Any]:
-        found: list[Any] = []
-        for _ in range(most):
-            found += [o for o in self.step() if isinstance(o, kind)]
-            if len(found) >= count:
-                return found
-        raise AssertionError(f"{len(found)} of {count} {kind} in {most} steps; last {self.seen[-2:]}")
-
-
-def pepper(field: dict[int, list[str]], *antennas: int, **options: Any) -> Table:
+def pepper(field: dict[int, list[str]], *antennas: int, **options: Any) -> Bench:
     options = {"min_sweep_ms": 0} | options
-    return Table(PepperSession(READER, PepperOptions(antennas=antennas, **options)), PepperReader(field))
+    return Bench((PepperSession(READER, PepperOptions(antennas=antennas, **options)), PepperReader(field)))
 
 
-def metratec(field: dict[int, list[str]], *antennas: int, **options: Any) -> Table:
+def metratec(field: dict[int, list[str]], *antennas: int, **options: Any) -> Bench:
     options = {"min_sweep_ms": 0, "first_port": 1} | options
     session = MetratecSession(READER, MetratecOptions(antennas=antennas, **options))
-    return Table(session, MetratecReader(field, ports=8))
+    return Bench((session, MetratecReader(field, ports=8)))
 
 
 def told(result: Present | CleanEmpty | Corrupt) -> tuple[int, Any]:

@@ -235,7 +235,7 @@ def config(port: str = "streamdeck:", **options: Any) -> DeviceConfig:
 def test_presses_pictures_and_a_pulled_cable(bus: Bus) -> None:
     async def body() -> None:
         async with running(Room(config(brightness=30))) as room:
-            room.commit_presses()
+            room.sink = room.commits
             (up,) = await room.until(lambda: room.of(DeviceUp))
             assert up.model == "Stream Deck Original AL12H3A00001"
             await room.until(lambda: len(bus.images()) == 15)

@@ -25,7 +25,7 @@ def dealt(**stated: object) -> Bench:
     bench = Bench()
     bench.deal()
     if stated:
-        bench.state_bounds(**stated)  # type: ignore[arg-type]
+        bench.state_bounds(**stated)  # type: ignore[arg-type]  # options by name
     return bench
 
 
@@ -277,6 +277,19 @@ def test_a_confirmation_does_not_outlive_an_undo() -> None:
     bench.order(Undo(request="u"))
     bench.press("hand_withdraws")
     assert [r.ruling.action for r in finals(bench)] == ["call", "pending"]
+
+
+def test_nobody_counts_for_an_act_whose_turn_was_taken_back() -> None:
+    bench = dealt(ms=None)
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.press("hand_withdraws")
+    bench.put("1", 25, 25)
+    bench.wait(3000)
+    assert [f.params["seat"] for f in bench.view.faults] == ["1"]
+    bench.order(Undo(request="u"))
+    assert bench.view.to_act == "3"
+    assert open_alerts(bench) == []
 
 
 def test_a_lost_reader_can_be_stood_in_for_by_the_dealer() -> None:

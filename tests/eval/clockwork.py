@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from random import Random
 
-from firmware_bridge.wire import BootId, Observation, Press, TimeSpan
+from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, Observation, Present, Press, TimeSpan
 from hw_sim.acts import MS, SECOND, Hands, Movement, Timeline
 from hw_sim.camera import Camera
 from hw_sim.noise import HASTY_MS, Disturbance
@@ -69,6 +69,7 @@ class Clockwork:
         self._wake: int | None = None
         self._camera_due: int | None = None
         self._sees_cameras = convert.core_sees_cameras()
+        self._shown: dict[int, str] = {}
         self._start(name)
 
     def _start(self, name: str) -> None:
@@ -78,10 +79,11 @@ class Clockwork:
             tuple(Antenna(convert.READER, n, place) for n, place in enumerate(places, start=1)),
             tuple(itertools.pairwise(places)),
         )
-        chips = {c.uid: c.denomination for c in self.world.chips}
+        chips = self._worth = {c.uid: c.denomination for c in self.world.chips}
         config = TableConfig(
-            site="eval", table=name, layout=layout, chips=chips, profile=self.profile, fusion=FusionSettings()
-        )
+            site="eval", table=name, layout=layout, chips=chips, profile=self.profile, fusion=FusionSettings(),
+            camera=convert.CAMERA if self.noise.camera else "",
+        )  # fmt: skip
         self.feed(Started(at_ns=self.now, epoch=name, clock="virtual", version="0", config=config))
         devices = [convert.READER, convert.PANEL]
         if self.noise.camera and self._sees_cameras:
@@ -158,13 +160,25 @@ class Clockwork:
         self.feed(Ordered(at_ns=self.now, act=act))
 
     def _say_entry(self, entry: AnyInput) -> None:
+        """Trace an entry; a look that shows what the last one did is left out."""
         assert self._trace is not None
-        if isinstance(entry, Seen):
-            said = repr(entry.observation)
-            if not said.startswith(("CleanEmpty", "Corrupt")):
-                self._trace(f"{self.now / SECOND:9.3f} #{self.position} {said}")
+        at = f"{self.now / SECOND:9.3f} #{self.position}"
+        seen = entry.observation if isinstance(entry, Seen) else None
+        if isinstance(seen, Present | CleanEmpty | Corrupt):
+            tags = [t.uid for t in seen.tags] if isinstance(seen, Present) else []
+            said = seen.reason if isinstance(seen, Corrupt) else ",".join(map(self._name, tags)) or "empty"
+            said += "" if not isinstance(seen, Present) or seen.complete else " (incomplete)"
+            if said != self._shown.get(seen.antenna, "empty"):
+                began, ended = seen.span.earliest_ns / SECOND, seen.span.latest_ns / SECOND
+                self._trace(f"{at} antenna {seen.antenna}, {began:.3f} to {ended:.3f}: {said}")
+            self._shown[seen.antenna] = said
+        elif seen is not None:
+            self._trace(f"{at} {seen}")
         elif not isinstance(entry, Started):
-            self._trace(f"{self.now / SECOND:9.3f} #{self.position} {entry}")
+            self._trace(f"{at} {entry}")
+
+    def _name(self, uid: str) -> str:
+        return f"{self._worth.get(uid, 'ghost')}/{uid[-3:]}"
 
     # -- sensors ----------------------------------------------------------------------------------
 
@@ -189,7 +203,7 @@ class Clockwork:
                 self.camera.landed(self.now, int(target.who), chip)
             self._fetch_camera()
         if self._trace is not None:
-            said = ",".join(str(c.denomination) for c in chips)
+            said = ",".join(self._name(c.uid) for c in chips[:12])
             self._trace(f"{self.now / SECOND:9.3f}  truth: {source} -> {target}: {said}")
 
     def _hand_moved(self, movement: Movement) -> None:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+import msgspec
+
 from hw_sim.acts import MS, Act, Stroke, Timeline
 from hw_sim.generate import exact, stack_of
 from hw_sim.noise import Disturbance
-from hw_sim.styles import ROOM, STYLES, Decision, Scene, choose_as_in, take
+from hw_sim.styles import MEANWHILE, ROOM, STYLES, Decision, Scene, choose_as_in, dropped, take
 from hw_sim.world import POT, TRAY, Chip, Spot
+from tabled.model.acts import AnyAct, Place, Say
 from tabled.model.hand import HandSetup, SeatSetup
 from tabled.model.outcome import (
     AbandonHand,
@@ -44,6 +47,8 @@ DRAG_SHARE = 0.3
 """Bets that the dealer drags across a neighbour's zone on their way to the pot."""
 SWAP_SHARE = 0.5
 """Change made by taking the big chip and laying small ones, instead of handing change out of the tray."""
+UNTIMED = ("drop", "out_of_turn")
+"""Acts whose ruling waits for something else than the chips, or where what touched first means nothing."""
 
 
 class HandSpoilt(Exception):
@@ -75,21 +80,26 @@ class Game:
         noise: Disturbance,
         *,
         styles: dict[str, float] | None = None,
+        meanwhile: dict[str, float] | None = None,
         acts: int = ACTS_PER_TABLE,
         trace: Callable[[str], None] | None = None,
         spoil: Callable[[RulingIssued], RulingIssued] | None = None,
     ) -> None:
         self.where, self.index, self.wanted = f"{seed}:{index}", index, acts
         self.styles = ROOM if styles is None else styles
+        self.meanwhile = MEANWHILE if meanwhile is None else meanwhile
         self.profile = load(PROFILES[(seed + index) % len(PROFILES)])
         self.trace, self.spoil = trace, spoil
         self.seats = 3 + (seed * 7 + index) % 5
         self.results: list[Result] = []
         self.alerts: Counter[str] = Counter()
-        self.watch: Watch | None = None
+        self.watches: dict[str, Watch] = {}
+        """Who acts now, by seat."""
         self.past: dict[tuple[str, int], list[Judgement]] = {}
         """What was right for acts of this hand that are scored already, by seat and the ruling's number."""
+        self.last: dict[str, Watch] = {}
         self.extra: list[str] = []
+        self._asked: dict[int, Watch] = {}
         self.table = Clockwork(
             self.where, seats=self.seats, profile=self.profile, noise=noise, listen=self._hear, trace=trace
         )
@@ -154,32 +164,38 @@ class Game:
         if isinstance(outcome, RulingIssued):
             self._ruled(self.spoil(outcome) if self.spoil else outcome)
         elif isinstance(outcome, QuestionAsked):
-            if self.watch is not None:
-                self.watch.questions.append(outcome.reason.code)
+            watch = self.watches.get(outcome.seat)
+            if watch is None:
+                self.alerts[f"{outcome.reason.code}, when the act was over"] += 1
+            if (watch := watch or self.last.get(outcome.seat)) is not None:
+                watch.questions.append(outcome.reason.code)
+                self._asked[position] = watch
             low, high = self.table.noise.answer_ms
             self.table.after(self.rng.uniform(low, high) / 1000, lambda: self._answer(position, outcome))
         elif isinstance(outcome, QuestionClosed):
-            if outcome.answer is None and self.watch is not None:
-                self.watch.idle += 1
+            if outcome.answer is None and outcome.question in self._asked:
+                self._asked[outcome.question].idle += 1
         elif isinstance(outcome, AlertRaised) and not outcome.cleared:
             self.alerts[outcome.reason.code] += 1
 
     def _ruled(self, said: RulingIssued) -> None:
-        watch, seat = self.watch, said.ruling.seat
+        seat = said.ruling.seat
+        watch = self.watches.get(seat)
         if said.ruling.action == "held_out_of_turn":
-            self.alerts["ruled out of turn"] += 1
+            truly = watch is not None and watch.spot.bet_then is not None
+            self.alerts["out of turn, truly" if truly else "out of turn, falsely"] += 1
             return
-        if watch is not None and seat == watch.spot.seat:
+        if watch is not None:
             watch.rulings.append(said)
             return
         if said.status != "final":
             return
         known = self.past.get((seat, said.act))
-        if known is None or all(truth.effect(j.ruling) != truth.effect(said.ruling) for j in known):
+        if known is None or all(truth.outcome(j.ruling) != truth.outcome(said.ruling) for j in known):
             self.extra.append(f"{said.ruling.action} to {said.ruling.to} for seat {seat} ({said.ruling.reason.code})")
 
     def _answer(self, position: int, question: QuestionAsked) -> None:
-        state, watch = self.table.state, self.watch
+        state, watch = self.table.state, self._asked.get(position)
         if state.question is None or state.question.position != position or watch is None:
             return
         self.table.press(self._true_key(question, watch))
@@ -218,7 +234,8 @@ class Game:
             hand_id=f"{self.where}-{n}", seats=tuple(seats), blinds=(SMALL, BIG), chip_unit=UNIT, button=t.seats[-1]
         )
         self.hand = Hand.start(setup, self.profile)
-        self.given, self.raises, self.past, self.watch = dict.fromkeys(t.seats, 0), 0, {}, None
+        self.given, self.raises, self.past, self.watches = dict.fromkeys(t.seats, 0), 0, {}, {}
+        self.last = {}
         t.order(StartHand(request=f"{self.where}-{n}", who="floor", setup=setup))
         for seat, amount in zip(t.seats, (SMALL, BIG), strict=False):
             self._put(seat, amount, "posts", later_s=self.rng.uniform(0.0, 0.8))
@@ -267,9 +284,8 @@ class Game:
 
     # -- one act ----------------------------------------------------------------------------------
 
-    def _decide(self, seat: str) -> Decision | str:
-        hand, rng = self.hand, self.rng
-        assert hand is not None
+    def _decide(self, hand: Hand, seat: str) -> Decision | str:
+        rng = self.rng
         may, bet = hand.option(seat), hand.bet_of(seat)
         mine = bet + hand.stack_of(seat)
         roll = rng.random()
@@ -295,46 +311,130 @@ class Game:
             seat=int(seat), verb=verb, to=to, add=to - bet, to_call=owes, min_to=may.raise_min_to, bet=bet, chips=chips
         )
 
-    def _lying(self, seat: str) -> tuple[int, ...]:
+    def _lying(self, hand: Hand, seat: str) -> tuple[int, ...]:
         """The chips before a seat, as the law counts them: not what change has been given for."""
-        assert self.hand is not None
         chips = self.table.world.at(Spot("bet", seat))
-        bet = self.hand.bet_of(seat)
+        bet = hand.bet_of(seat)
         if self.given[seat] or (not chips and bet):
             return (bet,) if bet else ()
         return tuple(sorted((c.denomination for c in chips), reverse=True))
 
     def _one_act(self, seat: str) -> None:
-        t, hand = self.table, self.hand
+        """The seat to act acts, and perhaps somebody else with it."""
+        hand = self.hand
         assert hand is not None
-        choice = self._decide(seat)
-        act = Act(seat=int(seat), kind="gesture", to_act=int(seat))
+        self.extra = []
+        self.table.reader.favoured = int(seat)
+        roll = 1000 * self.rng.random()
+        share = self.meanwhile
+        if roll < share.get("out_of_turn", 0) and self._out_of_turn(hand, seat):
+            return
+        watch = self._begin(hand, seat, self._decide(hand, seat))
+        roll = 1000 * self.rng.random()
+        second = self._together(watch) if roll < share.get("together", 0) else None
+        self._others(watch)
+        self._finish(watch, think=second is None)
+        if second is not None:
+            self._finish(second)
+
+    def _begin(
+        self, hand: Hand, seat: str, choice: Decision | str, *, style: str = "", later_s: float = 0.0,
+        bet_then: int | None = None,
+    ) -> Watch:  # fmt: skip
+        """A seat carries out what it decided, from so many seconds on."""
+        t = self.table
+        act = Act(seat=int(seat), kind="gesture", to_act=int(hand.to_act or 0))
         timeline = Timeline(act)
         if isinstance(choice, str):
             what = "tap" if choice == "check" else "cards-forward"
             style = act.kind = choice
             t.hands.gesture(timeline, 0.0, what, choice, reaction=t.reaction())
         else:
-            style = choose_as_in(self.scene, choice, self.styles)
+            style = style or choose_as_in(self.scene, choice, self.styles)
             act.kind, act.intent, act.intent_to = style, choice.verb, choice.to
             STYLES[style].build(self.scene, timeline, choice)
-        spot = truth.Spot(hand=hand, profile=self.profile, seat=seat, lying=self._lying(seat))
-        self._say(f"### act {len(self.results)}: seat {seat} {style} {choice} under {self.profile.name}")
-        watch = self.watch = Watch(act, spot, style)
-        self.extra = []
-        t.reader.favoured = int(seat)
-        over = t.perform(timeline)
+        spot = truth.Spot(hand=hand, profile=self.profile, seat=seat, lying=self._lying(hand, seat), bet_then=bet_then)
+        self._say(f"### act {len(self.results)}: seat {seat} {style} {_told(choice)} under {self.profile.name}")
+        watch = self.watches[seat] = self.last[seat] = Watch(act, spot, style)
+        t.perform(timeline, later_s)
+        return watch
+
+    def _finish(self, watch: Watch, *, think: bool = True) -> None:
+        """Wait for the ruling, hold it against the truth, and put the chips right."""
+        t = self.table
+        over = watch.act.ended_ns
         t.run(lambda: t.now >= over and bool(watch.finals) and t.state.question is None, over_s(t, over) + PATIENCE_S)
         self._wait_for_open_question()
-        right = self._amends(watch)
-        self._score(watch, right)
+        self._score(watch, self._amends(watch, think=think))
+
+    def _together(self, first: Watch) -> Watch | None:
+        """The next player moves when he has seen what the first did, before anybody has ruled on it."""
+        if first.style not in ("plain", "check", "fold"):
+            return None
+        acts = _meant(first)
+        judged = first.spot.judge(acts)
+        after = judged.after
+        if after is None or after.to_act is None or judged.ruling.add or judged.ruling.back:
+            return None
+        choice = self._decide(after, after.to_act)
+        if isinstance(choice, str) or choice.verb == "all-in":
+            return None
+        binds = 0.0 if first.style != "plain" else 0.4
+        first.style += ", next moves"
+        later = binds + self.rng.uniform(0.1, 1.0)
+        return self._begin(after, after.to_act, choice, style="plain", later_s=later)
+
+    def _out_of_turn(self, hand: Hand, seat: str) -> bool:
+        """A later player bets first; then the seat to act does, and the other's turn comes."""
+        trial = hand.copy()
+        trial.pass_turn(trial.table.index[seat])
+        later = trial.to_act
+        if later is None or later == seat:
+            return False
+        choice = self._decide(trial, later)
+        if isinstance(choice, str) or choice.verb == "all-in":
+            return False
+        early = self._begin(hand, later, choice, style="plain", bet_then=hand.bet_to)
+        early.style = "out_of_turn"
+        self.table.wait(self.rng.uniform(2.5, 4.0))
+        first = self._begin(hand, seat, self._decide(hand, seat), style="plain")
+        first.style += ", other was early"
+        self._finish(first, think=False)
+        assert self.hand is not None
+        if self.hand.to_act != later:
+            raise HandSpoilt  # the hand is over, or the turn went elsewhere: nothing more is asked of the early act
+        early.spot = msgspec.structs.replace(early.spot, hand=self.hand)
+        self._finish(early)
+        return True
+
+    def _others(self, watch: Watch) -> None:
+        """What other people do at the same time; none of it means anything."""
+        t, share = self.table, self.meanwhile
+        others = [s for s in t.seats if s not in self.watches and s != self._next_after(watch.spot.seat)]
+        for what, own in (("fidget", False), ("passing", True), ("bystander", False)):
+            if 1000 * self.rng.random() >= share.get(what, 0) or not (others or own):
+                continue
+            seat = self.rng.choice(t.seats if own else others)
+            timeline = Timeline(Act(seat=int(seat), kind=what, to_act=watch.act.seat))
+            at = self.rng.uniform(0.0, 1.2)
+            if what == "passing":
+                t.hands.arm(timeline, at, int(seat), stay=self.rng.uniform(0.3, 1.0))
+            elif what == "fidget":
+                t.hands.empty_trip(timeline, at, stay=self.rng.uniform(0.3, 1.5))
+            elif chips := self.scene.stack(int(seat))[:1]:
+                dropped(self.scene, timeline, at, chips)
+            watch.act.ended_ns = max(watch.act.ended_ns, t.perform(timeline))
+
+    def _next_after(self, seat: str) -> str:
+        seats = self.table.seats
+        return seats[(seats.index(seat) + 1) % len(seats)]
 
     def _wait_for_open_question(self) -> None:
         t = self.table
         if t.state.question is not None:
             t.run(lambda: t.state.question is None, 4.0)
 
-    def _amends(self, watch: Watch) -> Judgement | None:
+    def _amends(self, watch: Watch, *, think: bool) -> Judgement | None:
         """The right ruling that was given last, with time for the next player to think and for a correction."""
         t = self.table
 
@@ -355,7 +455,8 @@ class Game:
             return None
         if match() is None:
             t.run(lambda: match() is not None, AMENDS_S)
-        t.wait(self.rng.uniform(0.2, 1.0))
+        if think:
+            t.wait(self.rng.uniform(0.2, 1.0))
         return match()
 
     def _score(self, watch: Watch, right: Judgement | None) -> None:
@@ -367,15 +468,29 @@ class Game:
         if self.extra and verdict == "right":
             self._note("extra", watch.style, "; ".join(self.extra))
             raise HandSpoilt
-        if right is None or final is None or right.after is None:
+        if right is None or final is None:
             raise HandSpoilt
         seat = watch.spot.seat
         assert self.hand is not None
+        del self.watches[seat]
+        self.past[seat, final.act] = truth.accepted(watch.spot, watch.act, final.ruled_ns)
+        if right.after is None:
+            self._void(seat, right)
+            return
         self.raises += right.after.bet_to > self.hand.bet_to
         self.hand = right.after
         self._settle(seat, right)
-        self.past[seat, final.act] = truth.accepted(watch.spot, watch.act, final.ruled_ns)
-        self.watch = None
+
+    def _void(self, seat: str, right: Judgement) -> None:
+        """The act does not count; its chips go back and the seat chooses again.  Anything else is for the floor."""
+        released = right.ruling.reason.code == "out_of_turn_released"
+        if right.ruling.action != "call_or_fold" and not released:
+            raise HandSpoilt
+        assert self.hand is not None
+        self.hand = self.hand.copy()
+        if not released:
+            self.hand.lose_raise(seat)
+        self._settle(seat, right)
 
     def _result(self, watch: Watch, final: RulingIssued | None, verdict: Verdict) -> Result:
         act, spot = watch.act, watch.spot
@@ -393,10 +508,11 @@ class Game:
             assert final.touched_to_ns is not None
             in_span = final.touched_from_ns <= first <= final.touched_to_ns
         to_provisional = None
-        if touch is not None and watch.rulings and (said is None or said > touch):
+        plainly = watch.style not in UNTIMED
+        if plainly and touch is not None and watch.rulings and (said is None or said > touch):
             to_provisional = (watch.rulings[0].ruled_ns - touch) / MS
         left = truth.hand_left_ns(act)
-        quick = final is not None and left is not None and not watch.questions
+        quick = plainly and final is not None and left is not None and not watch.questions
         note = ""
         if wrong and final is not None:
             want = " or ".join(str(e) for e in effects)
@@ -499,7 +615,7 @@ class Game:
         """Sweep, and see that the product goes on; True when the hand is over."""
         t, hand = self.table, self.hand
         assert hand is not None
-        self.watch = None
+        self.watches = {}
         t.reader.favoured = 0
         t.wait(self.rng.uniform(0.3, 1.0))
         self._sweep()
@@ -536,7 +652,7 @@ class Game:
 
     def _abandon(self, n: int) -> None:
         t = self.table
-        self.watch = None
+        self.watches = {}
         t.run(lambda: False, 3.0)  # whatever was still on its way
         if t.state.hand is not None and t.state.phase != "over":
             t.order(AbandonHand(request=f"{self.where}-{n}-void", who="floor"))
@@ -549,6 +665,22 @@ class Game:
             if spot != TRAY:
                 t.world.move(t.world.at(spot), spot, TRAY, t.now, "the hand is over")
         t.run(lambda: not any(line.settled for line in t.state.lines.values()) and not t.state.places, 5.0)
+
+
+def _told(choice: Decision | str) -> str:
+    if isinstance(choice, str):
+        return ""
+    chips = ",".join(str(c.denomination) for c in choice.chips)
+    return f"{choice.verb} to {choice.to} (owes {choice.to_call}) with {chips}"
+
+
+def _meant(watch: Watch) -> list[AnyAct]:
+    """The acts of somebody who does the simplest thing, before it has happened."""
+    seat = watch.spot.seat
+    if watch.style in ("check", "fold"):
+        return [Say(seat, "check" if watch.style == "check" else "fold")]
+    part = next(i for i in watch.act.inputs if i["what"] == "motion")
+    return [Place(seat, tuple(sorted((int(d) for d, n in part["chips"].items() for _ in range(n)), reverse=True)))]
 
 
 def over_s(table: Clockwork, ns: int) -> float:

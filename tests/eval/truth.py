@@ -19,8 +19,11 @@ from tabled.model.ruling import Ruling
 from tabled.rules.hand import Hand
 from tabled.rules.judge import Judgement, judge
 from tabled.rules.profile import Profile
+from tabled.rules.turn import resolve_held
 
 MS = 1_000_000
+UNSEEN_MS = 1000
+"""Chips that were taken back so shortly before a ruling may still lie there for it."""
 INSTANT_MS = 100
 """A word that ends so near to the first touch came, for people, with it."""
 BORDER_MM, BORDER_MS = 20, 150
@@ -37,11 +40,15 @@ class Spot(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     seat: str
     lying: tuple[int, ...]
+    bet_then: int | None = None
+    """For an act out of turn: the bet that it was made over."""
 
     def judge(self, acts: Sequence[AnyAct]) -> Judgement:
         """The law on a list of acts."""
         hand = self.hand.copy()
         hand.set_line_chips(self.seat, self.lying)
+        if self.bet_then is not None:
+            return resolve_held(hand, self.bet_then, self.profile, acts)
         return judge(hand, self.profile, acts)
 
 
@@ -50,6 +57,11 @@ def effect(ruling: Ruling) -> tuple[object, ...]:
     return (
         ruling.seat, ruling.action, ruling.verb, ruling.to, ruling.add, ruling.back, ruling.floor, ruling.may_raise,
     )  # fmt: skip
+
+
+def outcome(ruling: Ruling) -> tuple[object, ...]:
+    """What was decided, whatever has become of the chips since."""
+    return ruling.action, ruling.verb, ruling.to
 
 
 def _chips(part: Json) -> tuple[int, ...]:
@@ -107,7 +119,7 @@ def readings(act: Act, seat: str, until_ns: int) -> Iterator[tuple[AnyAct, ...]]
 
 def _before(part: Json, ns: int) -> bool:
     at = _ns(part)
-    return at is not None and at <= ns
+    return at is not None and at <= ns - (UNSEEN_MS * MS if part["what"] == "back" else 0)
 
 
 def _moves(part: Json) -> bool:

@@ -15,10 +15,10 @@ from tabled.outlets.wording.catalogue import gaps
 ROOT = Path(tabled.__file__).parent
 
 
-def emitted() -> set[str]:
+def emitted(rooms: tuple[str, ...] = ("rules", "core", "fusion")) -> set[str]:
     """Literal codes given to Reason(...) anywhere in the pure code, and the plain parts of composed ones."""
     found: set[str] = set()
-    for file in [*(ROOT / "rules").rglob("*.py"), *(ROOT / "core").rglob("*.py"), *(ROOT / "fusion").rglob("*.py")]:
+    for file in (f for room in rooms for f in (ROOT / room).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Reason" and node.args:
                 found |= _codes(node.args[0])

@@ -78,7 +78,7 @@ function status(r, now, w) {
 }
 
 /** Why a seat may not raise, where a dealer would be asked: other locks are plain, and the ring shows every lock. */
-const TELLING = ["lock_short", "lock_capped"];
+const TELLING = ["lock_short", "lock_short_half", "lock_separate", "lock_capped"];
 
 function locks(ruling, texts, w, lang) {
   return (ruling.may_not_raise ?? []).flatMap((lock, n) => {
