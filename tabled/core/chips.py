@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
-from tabled.core import money
+from tabled.core import money, sight
 from tabled.core.draft import Draft
 from tabled.core.sight import watched
 from tabled.core.state import Line, area_key
@@ -28,7 +28,8 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
         return
     model = config.fusion.sensor
     before = state.areas.get(key, Area())
-    area, delta = observe(before, seen, draft.position, model)
+    hand_ns = sight.hand_ns(state, place.seat) if place.kind == "bet" else None
+    area, delta = observe(before, seen, draft.position, model, hand_ns=hand_ns)
     areas = {**state.areas, key: area}
     seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
     for other, elsewhere in state.areas.items():
@@ -183,13 +184,13 @@ def _pay(draft: Draft, seat: str, line: Line, uid: str, value: int) -> None:
 
 def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
     state = draft.state
-    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft)))
+    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft, seat)))
     if len(attempt.arrivals) >= MAX_ARRIVALS:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
     if not attempt.words and not any(a.certain for a in attempt.arrivals):
         # What was read here before may have been a neighbour's chip or a ghost: the seat begins to act now.
-        attempt = replace(attempt, faced=bet_in_sight(draft))
+        attempt = replace(attempt, faced=bet_in_sight(draft, seat))
     sighting = area.tags[uid]
     arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses)
     attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)
@@ -223,12 +224,13 @@ def _pay_with_what_came(draft: Draft, seat: str) -> None:
     state.attempts = {**state.attempts, seat: attempt}
 
 
-def bet_in_sight(draft: Draft) -> int:
-    """The bet that a player sees who begins to act now: the ruled one, or the one that lies there to be ruled."""
+def bet_in_sight(draft: Draft, seat: str) -> int:
+    """The bet that a seat sees that begins to act now: the ruled one, or another seat's that lies there to be ruled."""
     state = draft.state
     if state.hand is None or state.phase != "betting":
         return 0
-    standing = state.standing.ruling.to if state.standing is not None else None
+    other = state.standing is not None and state.standing.seat != seat
+    standing = state.standing.ruling.to if state.standing is not None and other else None
     return max(state.hand.bet_to, standing or 0)
 
 

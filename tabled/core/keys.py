@@ -61,7 +61,7 @@ def attach(draft: Draft, press: Press, seat: str, pos: int) -> None:
     Where the dealer was told to count because a reader cannot, the same key confirms what stands on the screen.
     """
     state = draft.state
-    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft)))
+    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft, seat)))
     word = _word(draft, press, seat, pos)
     if press.key == "hand_withdraws" and looks.may_confirm(draft.state, attempt):
         draft.state.confirmed = looks.substance(attempt)

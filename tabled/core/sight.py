@@ -13,6 +13,9 @@ from tabled.fusion.strokes import follow
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.ruling import Reason
 
+FAR_NS = 1 << 62
+"""Later than any time: the hand is over the line still."""
+
 
 def on_hand(draft: Draft, seen: HandMoved) -> None:
     """Fold one step of a hand.  What a camera that is not trusted, or not this table's, reports is left out."""
@@ -20,7 +23,13 @@ def on_hand(draft: Draft, seen: HandMoved) -> None:
     if not _watching(draft, seen.device, seen.seat):
         return
     strokes = follow(state.sight.strokes.get(seen.seat, ()), seen, draft.position)
-    state.sight = replace(state.sight, strokes={**state.sight.strokes, seen.seat: strokes})
+    over = any(s.left is None for s in strokes)
+    hand_ns = FAR_NS if over else max((s.left.latest_ns for s in strokes if s.left is not None), default=0)
+    state.sight = replace(
+        state.sight,
+        strokes={**state.sight.strokes, seen.seat: strokes},
+        hand_ns={**state.sight.hand_ns, seen.seat: hand_ns},
+    )
     attempt = state.attempts.get(seen.seat)
     if attempt is not None:
         state.attempts = {**state.attempts, seen.seat: watched(state, attempt)}
@@ -83,6 +92,14 @@ def act_over(state: TableState, seat: str) -> None:
     """The seat's act is ruled: strokes that ended belong to it; a hand that is still over the line goes on."""
     strokes = tuple(s for s in state.sight.strokes.get(seat, ()) if s.left is None)
     state.sight = replace(state.sight, strokes={**state.sight.strokes, seat: strokes})
+
+
+def hand_ns(state: TableState, seat: str) -> int | None:
+    """The newest time at which a hand may have been over a seat's line; None while the camera cannot tell."""
+    since, clear = state.sight.since_ns, state.sight.clear_ns.get(seat, 0)
+    if since is None or clear is None:
+        return None
+    return max(since, clear, state.sight.hand_ns.get(seat, 0))
 
 
 def _watching(draft: Draft, device: str, seat: str) -> bool:

@@ -94,12 +94,14 @@ class Sight(msgspec.Struct, frozen=True):
     """What the camera sees and since when it may be believed.
 
     ``since_ns`` is since when it watches the table (None: it does not); ``clear_ns`` since when a seat's zone is
-    in sight again (None: it is not now).  ``strokes`` are those of hands at each seat since its last act.
+    in sight again (None: it is not now).  ``strokes`` are those of hands at each seat since its last act, ``hand_ns``
+    the newest time at which any hand may have been over its line.
     """
 
     since_ns: int | None = None
     clear_ns: dict[str, int | None] = {}
     strokes: dict[str, tuple[Stroke, ...]] = {}
+    hand_ns: dict[str, int] = {}
 
 
 class Stray(msgspec.Struct, frozen=True):

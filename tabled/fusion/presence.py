@@ -49,6 +49,8 @@ class Sighting(msgspec.Struct, frozen=True):
     misses: tuple[Look, ...] = ()
     last_ns: int = 0
     """Start of the newest inventory that named it."""
+    missed: int = 0
+    """Inventories in a row that should have named it and did not."""
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -76,8 +78,14 @@ class Delta(msgspec.Struct, frozen=True):
     left: tuple[str, ...] = ()
 
 
-def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[Area, Delta]:
-    """Fold one inventory into an area.  ``pos`` is its journal position."""
+def observe(
+    area: Area, seen: Inventory, pos: int, model: SensorModel, *, hand_ns: int | None = None
+) -> tuple[Area, Delta]:
+    """Fold one inventory into an area.  ``pos`` is its journal position.
+
+    ``hand_ns`` is the newest time at which a hand may have been over the place, None where nobody knows: a chip that
+    was read after it lies there still, however often it is missed, unless the camera missed a hand.
+    """
     if isinstance(seen, Corrupt):
         return area, Delta()
     uids = tuple(dict.fromkeys(tag.uid for tag in seen.tags)) if isinstance(seen, Present) else ()
@@ -102,30 +110,34 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
         else:
             level = min(known.level + model.hit, model.ceiling)
             peak, last = max(level, known.peak), seen.span.earliest_ns
-            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last)
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0)
     left: list[str] = []
     after = replace(area, tags=tags, refused=refused)
     if complete or quiet:
-        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model)
+        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model, hand_ns)
         look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet)
         after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
         after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
     return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
 
 
-def _lower_missing(tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel) -> list[str]:
+def _lower_missing(
+    tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel, hand_ns: int | None
+) -> list[str]:
     """Every tag but the ``excused`` was clearly absent.  Quiet ones lie there still and may hide others in a stack."""
-    step = model.miss_lone if len(tags) <= 1 else model.miss_stack
+    lone = len(tags) <= 1
+    first, again = (model.miss_lone, model.again_lone) if lone else (model.miss_buried, model.again_buried)
     left = []
     for uid, known in list(tags.items()):
         if uid in excused:
             continue
-        level = known.level - step
+        untouched = hand_ns is not None and hand_ns < known.last_ns and known.peak >= model.confirmed
+        level = known.level - (model.miss_untouched if untouched else again if known.missed else first)
         if level <= model.gone:
             del tags[uid]
             left.append(uid)
         else:
-            tags[uid] = replace(known, level=level, last_pos=pos)
+            tags[uid] = replace(known, level=level, last_pos=pos, missed=known.missed + 1)
     return left
 
 

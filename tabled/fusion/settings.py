@@ -13,19 +13,20 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``floor`` and ``ceiling``.
     ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
-    ``miss_lone`` is ln(0.05/0.99).  ``miss_stack`` is far weaker than ln(0.15/0.99) because misses
-    in a stack are correlated: the chip that was hidden once stays hidden.  ``elsewhere`` is what an answer on
-    another antenna takes away, ``moved`` by how much another antenna must be likelier before the tag is there.
+    ``miss_lone`` is -ln(0.05/0.99) and ``miss_buried`` -ln 0.15; ``again_lone`` and ``again_buried`` are -ln 0.22 and
+    -ln 0.5 for a look right after one that missed, because misses go together: the chip that was hidden once stays
+    hidden.  ``miss_untouched`` is for a chip that no hand has been near since it was read.  ``elsewhere`` is what an
+    answer on another antenna takes away, ``moved`` by how much another antenna must be likelier before the tag is
+    there.
 
-    For the time of an arrival: ``miss_buried`` is -ln 0.15, ``again_buried`` and ``again_lone`` are -ln 0.5 and
-    -ln 0.22 for a look right after one that missed.  A reading is sure when any other one costs ``sure`` more
-    (1 in 1000): so a chip was not there before looks that could all have missed it only at that cost.
+    A reading is sure when any other one costs ``sure`` more (1 in 1000): so a chip was not there before looks that
+    could all have missed it only at that cost.
     """
 
     start: int = -4000
     hit: int = 4550
     miss_lone: int = 2990
-    miss_stack: int = 1250
+    miss_untouched: int = 250
     elsewhere: int = 500
     moved: int = 1000
     confirmed: int = 3000

@@ -74,7 +74,7 @@ def test_chips_given_back_go_to_their_players_stack() -> None:
     bench = Bench()
     bench.deal()
     back = bench.put("3", 500, 25)
-    bench.wait(800)
+    bench.wait(500)
     bench.lift("3", back)
     bench.wait(1500)
     assert bench.state.where[back[0]] == "stack:3"
@@ -112,7 +112,7 @@ def test_chips_that_come_back_to_a_stack_at_once_are_no_change() -> None:
     chips = bench.free[-2:]
     for _ in range(3):
         see(bench, STACK, *chips)
-    for _ in range(9):
+    for _ in range(15):
         see_nothing(bench, STACK)
     bench.feed(Ticked(at_ns=bench.ns + 5_000 * MS))
     assert alerts(bench) == []

@@ -95,7 +95,7 @@ def test_the_absence_of_others_says_nothing_of_a_quiet_tag() -> None:
 def test_a_quiet_tag_does_not_excuse_the_others() -> None:
     area = fold(empty(1), present(2, "A", "B"), present(3, "A", "B"))
     gone: list[str] = []
-    for n in range(4, 12):
+    for n in range(4, 16):
         area, delta = observe(area, fresh(n, quiet=("A",)), n, MODEL)
         gone += delta.left
     assert gone == ["B"]
@@ -202,3 +202,20 @@ def test_levels_stay_in_their_bounds_and_arrivals_never_lie_in_the_future(kinds:
 @given(st.integers(-10_000, 10_000), st.integers(0, 5_000))
 def test_confidence_grows_with_the_level(level: int, more: int) -> None:
     assert 0 < confidence(level) <= confidence(level + more) < 1000
+
+
+def test_a_chip_that_no_hand_has_been_near_is_not_gone_because_it_is_missed() -> None:
+    area = fold(empty(1), present(2, "A"), present(3, "A"))
+    for n in range(4, 24):
+        area, _ = observe(area, empty(n), n, MODEL, hand_ns=250)
+    assert set(area.tags) == {"A"}
+    for n in range(24, 60):
+        area, _ = observe(area, empty(n), n, MODEL, hand_ns=250)
+    assert set(area.tags) == set(), "the camera may have missed a hand"
+
+
+def test_a_hand_near_it_makes_an_absence_count_in_full() -> None:
+    area = fold(empty(1), present(2, "A"), present(3, "A"))
+    for n in range(4, 9):
+        area, _ = observe(area, empty(n), n, MODEL, hand_ns=350)
+    assert set(area.tags) == set()
