@@ -296,7 +296,7 @@ class Hands:
         if behind:
             tl.at(end + 0.4 * (begins - end), lambda now: self.leave(now, seat, mm=mm))
         elif mm:
-            tl.at(end + 0.5 * (begins - end), lambda now: self.back_by(seat, mm))
+            tl.at(end + 0.5 * (begins - end), lambda _: self.back_by(seat, mm))
 
     def _recorded(self, act: Act, stroke: Stroke) -> Json:
         """The truth of a stroke, to be filled in as it happens."""

@@ -140,6 +140,8 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True):
         }
         if len(nominal) > 2:
             out["straddle"] = nominal[2]
+        if self.bring_in and self.expected:
+            out["opener"] = str(self.expected[0].seat)  # cards decide it, and the floor has seen them
         if self.small_bet or self.big_bet or self.bring_in:
             out["limits"] = {"small_bet": self.small_bet, "big_bet": self.big_bet, "bring_in": self.bring_in}
         return out

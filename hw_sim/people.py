@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from hw_sim.acts import Hands, Movement
 from hw_sim.compare import judge
 from hw_sim.ears import Ears, Json
 from hw_sim.hands import Event, Expected, Hand
@@ -75,7 +76,10 @@ class HandRecord(msgspec.Struct, kw_only=True):
 
 
 class People:
-    """Everybody at one table.  ``now`` reads the simulation's clock, ``kick`` wakes the panel's port."""
+    """Everybody at one table.  ``now`` reads the simulation's clock, ``kick`` wakes the panel's port.
+
+    ``watch_hands`` may be set to be told of each hand that crosses a betting line.
+    """
 
     def __init__(
         self,
@@ -100,6 +104,12 @@ class People:
         self._last_act = 0
         self._missed = 0
         self._blind_screen = False
+        self.watch_hands: Callable[[Movement], None] | None = None
+        self._arms = Hands(self.world, self._rng, lambda *_, **__: None, self._hand_moved)
+
+    def _hand_moved(self, movement: Movement) -> None:
+        if self.watch_hands is not None:
+            self.watch_hands(movement)
 
     # -- small steps ------------------------------------------------------------------------------
 
@@ -232,7 +242,10 @@ class People:
                     self._shift(TRAY, Spot("stack", str(e.seat)), e.chips, "gets change back")
                 case "return":
                     yield self._rest(0.5)
+                    self._arms.forward(self._now(), e.seat, "dealer")
                     self._give_back(e.seat, e.chips)
+                    yield self._for(self.pace.leave_s)
+                    self._arms.leave(self._now(), e.seat, "dealer")
                 case "collect":
                     yield self._rest(0.5)
                     yield from self._sweep("bets to the pot")
@@ -246,7 +259,9 @@ class People:
         stack, air, bet = Spot("stack", str(seat)), Spot("air", str(seat)), Spot("bet", str(seat))
         chips = list(self.world.pick(stack, counts))
         self.world.move(chips, stack, air, self._now(), why)
-        yield self._for(self.pace.reach_s)
+        yield self._for(0.6 * self.pace.reach_s)
+        self._arms.forward(self._now(), seat)
+        yield self._for(0.4 * self.pace.reach_s)
         landings = sorted(self._rng.uniform(0, self.pace.trickle_s) for _ in chips[1:])
         before = 0.0
         for chip, lands in zip(chips, [0.0, *landings], strict=True):
@@ -254,7 +269,9 @@ class People:
                 yield self._for(lands - before)
                 before = lands
             self.world.move([chip], air, bet, self._now(), why)
+        self._arms.rest(self._now(), seat)
         yield self._for(self.pace.leave_s)
+        self._arms.leave(self._now(), seat)
         self.world.note(self._now(), "hand_gone", seat=seat)
 
     def _sweep(self, why: str) -> Script:
@@ -263,8 +280,10 @@ class People:
             bet = Spot("bet", seat)
             chips = self.world.at(bet)
             if chips:
+                self._arms.forward(self._now(), int(seat), "dealer")
                 self.world.move(chips, bet, POT, self._now(), why)
                 yield self._for(self.pace.sweep_s)
+                self._arms.leave(self._now(), int(seat), "dealer")
 
     def _give_back(self, seat: int, counts: Counts) -> None:
         """An uncalled part goes back; where its chips are not in the bet, the dealer breaks larger ones."""

@@ -182,7 +182,7 @@ class SloppyPeople(People):
         def reaction() -> float:
             return self._rng.uniform(*(HASTY_S if self._hasty else self.pace.react_s))
 
-        hands = Hands(self.world, self._rng, press)
+        hands = Hands(self.world, self._rng, press, self._hand_moved)
         return Scene(hands=hands, rng=self._rng, world=self.world, reaction=reaction, seats=game.n)
 
     # -- decisions --------------------------------------------------------------------------------
@@ -477,9 +477,10 @@ def key_by_truth(question: Json, act: Act) -> str | None:
     for choice in question.get("choices", ()):
         key = str(choice.get("key"))
         text = str(((question.get("texts") or {}).get(key) or {}).get("en", "")).lower()
+        one = act.one_motion()
         truths: dict[str, bool | None] = {
-            "one motion": act.one_motion(),
-            "two motions": not act.one_motion(),
+            "one motion": one is not False,
+            "two motions": one is False,
             "said first": act.said_first(),
             "chips first": act.said_first() is False,
         }

@@ -80,12 +80,17 @@ class Sweeper:
         self.favoured = 0
         """The antenna that is looked at before each other one; 0 for none."""
         self._asked = (0, 0, 0)
+        self._took: dict[int, int] = {}
 
     def ask(self, now_ns: int) -> int:
         """Switch to the next antenna and ask."""
         antenna = self._next()
         start = now_ns + self._timing.ns(self._timing.switch_ms)
-        end = start + self._timing.inventory_ns(len(self._field(antenna)))
+        tags = len(self._field(antenna))
+        took = self._took.get(tags)
+        if took is None:
+            took = self._took[tags] = self._timing.inventory_ns(tags)
+        end = start + took
         self._asked = antenna, start, end
         return self._rng.randint(start, end)
 

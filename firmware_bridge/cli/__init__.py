@@ -1,4 +1,4 @@
-"""``bridge``: the technician's tool for readers and panels."""
+"""``bridge``, also called ``tabled-bridge``: the technician's tool for readers and panels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from firmware_bridge.cli.decode import decode
 from firmware_bridge.cli.doctor import doctor
 from firmware_bridge.cli.dump import dump
+from firmware_bridge.cli.options import options
 from firmware_bridge.cli.probe import probe
 from firmware_bridge.session.problems import BridgeProblem
 
@@ -29,5 +30,5 @@ def main() -> None:
     """See what is plugged in, what it says, and what is wrong with it."""
 
 
-for command in (probe, dump, decode, doctor):
+for command in (probe, dump, decode, doctor, options):
     main.add_command(command)

@@ -1,16 +1,19 @@
-"""Frames of every protocol as one line for people."""
+"""Frames of the panel, Pepper and metraTec protocols as one line for people (FEIG: see `feig_words`)."""
 
 from __future__ import annotations
 
+import msgspec
+from fastcrc import crc16
+
+from firmware_bridge.cli.feig_words import hexes
 from firmware_bridge.framing import panel
-from firmware_bridge.framing.feig import ANY_ADDRESS, FeigFrame
+from firmware_bridge.framing.delimited import DelimitedDecoder
+from firmware_bridge.framing.metratec import CR, MAX_LINE, MetratecDecoder
 from firmware_bridge.framing.panel import PanelFrame
 from firmware_bridge.framing.pepper import ACK, ERROR, UNASKED, PepperFrame
-from firmware_bridge.session.inventory import describe
 from firmware_bridge.wire import KEYS
 
-SHOWN = 24
-"""Bytes of data shown in a line."""
+HOST, READER = "host    ", "reader  "
 
 _PANEL = {
     panel.HELLO: "HELLO",
@@ -21,41 +24,8 @@ _PANEL = {
     panel.ACK: "ACK",
     panel.PING: "PING",
 }
-_FEIG = {
-    0x22: "read buffer",
-    0x31: "read data buffer info",
-    0x32: "clear data buffer",
-    0x33: "initialise buffer",
-    0x52: "baud rate detection",
-    0x63: "CPU reset",
-    0x64: "system reset",
-    0x65: "get software version",
-    0x66: "get reader info",
-    0x69: "RF reset",
-    0x6A: "RF output",
-    0x6E: "reader diagnostic",
-    0x72: "set output",
-    0x74: "get input",
-    0x80: "read configuration",
-    0x81: "write configuration",
-    0x82: "save configuration",
-    0xB0: "ISO host command",
-    0xDD: "multiplexer",
-}
-_STATUS = {
-    0x00: "ok",
-    0x01: "no tag",
-    0x02: "data false",
-    0x11: "parameter range",
-    0x80: "unknown command",
-    0x81: "length error",
-    0x83: "RF error",
-    0x84: "RF warning",
-    0x93: "buffer overflow",
-    0x94: "more data",
-    0xF1: "hardware warning",
-}
-_ISO = {0x01: "inventory", 0x02: "stay quiet", 0x25: "select", 0x26: "reset to ready", 0x23: "read blocks"}
+_FROM_HOST = 0x80
+"""Types of the panel protocol from here on are the host's."""
 _PEPPER = {
     0x00: "acknowledge",
     0x01: "dummy",
@@ -65,26 +35,67 @@ _PEPPER = {
     0x05: "halt",
     0x06: "set polling",
     0x0B: "get version",
-    0x0F: "set antenna",
+    0x0F: "set active antenna",
     0x90: "ICODE inventory start",
     0x91: "ICODE inventory next",
     0x92: "ICODE stay quiet",
 }
+_TAG_BYTES = 12
+"""Acknowledged command, UID, DSFID, more flag (see `session.pepper`)."""
+_METRATEC = {
+    "OK!": "done",
+    "BRA": "the continuous run has ended",
+    "NCM": "no continuous run to end",
+    "TNR": "no tag answered",
+    "CER": "a tag answered and could not be read: checksum",
+    "RDL": "a tag answered and could not be read: length",
+    "CDT": "collision",
+    "NCL": "no collision",
+    "COK": "the tag's checksum is good",
+    "TDT": "a tag's data follow",
+    "SRT": "the reader has started",
+    "HBT": "heartbeat",
+    "RNW": "the reader's RF part is not set up: it has started anew",
+    "UCO": "unknown command",
+    "UPA": "unknown parameter",
+    "CCE": "the reader wants checksums",
+}
+_METRATEC_ASKS = {
+    "INV": "inventory",
+    "CNR": "do it again and again",
+    "BRK": "end the continuous run",
+    "SAP": "antenna port",
+    "SET": "set",
+    "SRI": "RF interface",
+    "MOD": "modulation",
+    "REQ": "ISO 15693 request",
+    "RFW": "model and firmware?",
+    "RHW": "hardware?",
+    "REV": "revision?",
+    "RSN": "serial number?",
+    "COF": "checksums off",
+    "CON": "checksums on",
+    "EOF": "end of frame on",
+    "NEF": "end of frame off",
+    "VBL": "verbosity",
+    "HBT": "heartbeat",
+    "RST": "restart",
+    "STB": "sleep",
+    "WAK": "wake up",
+    "RIP": "inputs?",
+    "WOP": "set output",
+}
 
 
-def _hex(data: bytes) -> str:
-    rest = f" and {len(data) - SHOWN} more" if len(data) > SHOWN else ""
-    return data[:SHOWN].hex(" ") + rest
-
-
-def panel_frame(frame: PanelFrame) -> str:
+def panel_frame(frame: PanelFrame) -> tuple[str, ...]:
     """A frame of the panel protocol, either way."""
     name = _PANEL.get(frame.kind, f"type {frame.kind:02X}")
-    head = f"{name:<13} seq {frame.seq:<5} boot {frame.boot:08X} tick {frame.device_us:>10}  "
+    way = HOST if frame.kind >= _FROM_HOST else "panel   "
+    head = f"{way}{name:<13} seq {frame.seq} boot {frame.boot:08X} tick {frame.device_us}  "
     try:
-        return head + _panel_payload(frame)
+        return (head + _panel_payload(frame),)
     except panel.BadPayloadError as error:
-        return head + f"BAD: {error}"
+        return (head + f"BAD: {error}",)
 
 
 def _panel_payload(frame: PanelFrame) -> str:
@@ -107,63 +118,74 @@ def _panel_payload(frame: PanelFrame) -> str:
         return f"{int.from_bytes(payload[:4], 'little'):08X}/{int.from_bytes(payload[4:], 'little')}"
     if frame.kind in (panel.PING, panel.PONG) and len(payload) == 4:
         return f"token {int.from_bytes(payload, 'little')}"
-    return _hex(payload)
+    return hexes(payload)
 
 
-def feig_reply(frame: FeigFrame) -> str:
-    """A reader's answer."""
-    said = _STATUS.get(frame.status) or describe(frame.status)
-    text = _feig_head(frame) + f"{frame.status:02X} {said}"
-    return text + (f"  {_hex(frame.data)}" if frame.data else "")
-
-
-def feig_either(frame: FeigFrame) -> str:
-    """A frame of a capture of both ways: only hosts address "any", and only requests may have no status."""
-    asked = frame.address == ANY_ADDRESS or not frame.payload
-    return f"{'host' if asked else 'reader':<7}" + (feig_request(frame) if asked else feig_reply(frame))
-
-
-def feig_request(frame: FeigFrame) -> str:
-    """A host's question."""
-    words = _ISO.get(frame.payload[0], "") + "  " if frame.command == 0xB0 and frame.payload else ""
-    return _feig_head(frame) + words + _hex(frame.payload)
-
-
-def _feig_head(frame: FeigFrame) -> str:
-    name = _FEIG.get(frame.command, "command")
-    return f"[{frame.command:02X}] {name:<21} adr {frame.address:02X}{' advanced' * frame.advanced}  "
-
-
-def pepper_frame(frame: PepperFrame) -> str:
-    """A Pepper frame.  00 is both an acknowledgement and a command, so it is named as a reader says it."""
+def pepper_frame(frame: PepperFrame) -> tuple[str, ...]:
+    """A Pepper frame.  Only a reader's begin with 00, FF or FE."""
     payload = frame.payload
     what, *rest = payload
     if what in (ACK, ERROR) and rest:
         name = _PEPPER.get(rest[0], f"command {rest[0]:02X}")
-        says = "ack" if what == ACK else f"ERROR {int.from_bytes(payload[2:4], 'little'):04X}"
-        return f"{says:<11} {name:<22} {_hex(payload[2:])}".rstrip()
+        says = "ack" if what == ACK else "ERROR"
+        return (f"{READER}{says:<8} {name:<22} {_tag(payload) or hexes(payload[2:])}".rstrip(),)
     if what == UNASKED:
-        return f"unasked     {_hex(payload[1:])}"
-    return f"ask         {_PEPPER.get(what, f'command {what:02X}'):<22} {_hex(payload[1:])}".rstrip()
+        return (f"{READER}unasked  {hexes(payload[1:])}",)
+    name = _PEPPER.get(what, f"command {what:02X}") if what not in (ACK, ERROR) else f"{what:02X} alone"
+    return (f"{HOST}ask      {name:<22} {hexes(payload[1:])}".rstrip(),)
 
 
-def metratec_line(line: str) -> str:
+def _tag(payload: bytes) -> str:
+    """A tag in the answer to an inventory; its UID begins with E0, in whichever order it came."""
+    if payload[0] != ACK or payload[1] not in (0x90, 0x91) or len(payload) != _TAG_BYTES:
+        return ""
+    raw = payload[2:10]
+    ways = [uid.hex().upper() for uid in dict.fromkeys((raw, raw[::-1])) if uid[0] == 0xE0]
+    return f"UID {' or '.join(ways)}{', more follow' * bool(payload[11])}" if ways else ""
+
+
+class MetratecLine(msgspec.Struct, frozen=True):
+    """A line of either way.  ``checked``: it carried a checksum, which was good."""
+
+    text: str
+    host: bool
+    checked: bool = False
+
+
+class MetratecBothWays(DelimitedDecoder[MetratecLine]):
+    """Lines of both ways: commands that are known or carry a good checksum, and what a reader says."""
+
+    delimiter = CR
+    longest = MAX_LINE
+    blanks = (b"", b"\n")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reader = MetratecDecoder()
+
+    def _judge(self, text: bytes) -> MetratecLine | None:
+        said = text.removeprefix(b"\n").decode("ascii", errors="replace")
+        body, space, sum_ = said.rpartition(" ")
+        checked = bool(space) and sum_ == f"{crc16.mcrf4xx((body + ' ').encode('ascii', 'replace')):04X}"
+        if said.partition(" ")[0] in _METRATEC_ASKS and said != "HBT":
+            return MetratecLine(said, host=True, checked=checked)
+        lines = self._reader.feed(text + CR) or (self._reader.feed(body.encode("ascii", "replace") + CR) * checked)
+        return MetratecLine(said, host=False, checked=checked) if lines else None
+
+
+def metratec_line(line: MetratecLine) -> tuple[str, ...]:
     """A metraTec line, and what its word means."""
-    words = {
-        "TNR": "no tag answered",
-        "CER": "a tag answered and could not be read: checksum",
-        "RDL": "a tag answered and could not be read: length",
-        "CDT": "collision",
-        "SRT": "the reader has started",
-        "HBT": "heartbeat",
-        "UCO": "unknown command",
-        "UPA": "unknown parameter",
-        "CCE": "the reader wants checksums",
-    }
-    if line in words:
-        return f"{line:<18} {words[line]}"
-    if line.startswith("ARP "):
-        return f"{line:<18} antenna"
-    if line.startswith("IVF "):
-        return f"{line:<18} tags found"
-    return f"{line:<18} UID" if len(line) == 16 else line
+    text = line.text
+    means = ", checksum good" * line.checked
+    if line.host:
+        return (f"{HOST}{text:<18} {_METRATEC_ASKS[text.partition(' ')[0]]}{means}",)
+    bare = text.rpartition(" ")[0] if line.checked else text
+    if bare in _METRATEC:
+        says = _METRATEC[bare]
+    elif bare.startswith("ARP "):
+        says = "antenna port"
+    elif bare.startswith("IVF "):
+        says = "tags found"
+    else:
+        says = "UID" if len(bare) == 16 and " " not in bare else ""
+    return (f"{READER}{text:<18} {says}{means}".rstrip(),)

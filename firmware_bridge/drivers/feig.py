@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import msgspec
 
-from firmware_bridge.drivers.registry import LISTEN_SCHEME, Driven, line_byte_ns, read_listen, read_options, read_port
+from firmware_bridge.drivers.registry import (
+    LISTEN_SCHEME,
+    Driven,
+    check_options,
+    line_byte_ns,
+    read_listen,
+    read_options,
+    read_port,
+)
 from firmware_bridge.session.contract import DeviceConfig, TcpPort
 from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.feig_buffer import FeigBufferSession
 from firmware_bridge.session.feig_caller import FeigCallerSession
 from firmware_bridge.session.plan import FeigOptions
-from firmware_bridge.session.problems import ConfigProblem
 from firmware_bridge.wire import DeviceId
 
 BAUD = 38400
@@ -25,18 +32,12 @@ def drive(config: DeviceConfig) -> Driven:
     options = read_options(config, FeigOptions)
     if options.mode == "notify" and config.port.startswith(LISTEN_SCHEME):
         called = read_listen(config, options.peer)
-        _check(config, options, 0)
+        check_options(config, "reader", options.problem())
         return Driven(FeigCallerSession(DeviceId(config.id), options, port=str(called)), called)
     port = read_port(config, baud=BAUD, parity=PARITY, tcp_port=TCP)
     if options.advanced is None:
         options = msgspec.structs.replace(options, advanced=isinstance(port, TcpPort))
     byte_ns = line_byte_ns(port, BITS_PER_BYTE)
-    _check(config, options, byte_ns)
+    check_options(config, "reader", options.problem(byte_ns))
     made = FeigSession if options.mode == "host" else FeigBufferSession
     return Driven(made(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port)), port)
-
-
-def _check(config: DeviceConfig, options: FeigOptions, byte_ns: int) -> None:
-    problem = options.problem(byte_ns)
-    if problem is not None:
-        raise ConfigProblem(config.id, f"reader '{config.id}': {problem}.", "Mend its options in the configuration.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import SystemRandom
 
-from firmware_bridge.drivers.registry import Driven, read_options
+from firmware_bridge.drivers.registry import Driven, check_options, read_options
 from firmware_bridge.session.contract import DeviceConfig, KeysPort
 from firmware_bridge.session.keypad import KeypadComposer, KeypadOptions
 from firmware_bridge.session.local import LocalPanelSession
@@ -23,9 +23,7 @@ def drive(config: DeviceConfig) -> Driven:
             "Name the keypad by /dev/input/by-id/...-event-kbd (see 'bridge probe') and give no baud.",
         )
     options = read_options(config, KeypadOptions)
-    problem = options.problem()
-    if problem is not None:
-        raise ConfigProblem(config.id, f"keypad '{config.id}': {problem}.", "Mend its options in the configuration.")
+    check_options(config, "keypad", options.problem())
     port = KeysPort(config.port)
     session = LocalPanelSession(
         DeviceId(config.id),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from firmware_bridge.drivers.registry import Driven, read_options, read_port
+from firmware_bridge.drivers.registry import Driven, check_options, read_options, read_port
 from firmware_bridge.session.contract import DeviceConfig
 from firmware_bridge.session.panel import PanelOptions, PanelSession
-from firmware_bridge.session.problems import ConfigProblem
 from firmware_bridge.wire import DeviceId
 
 BAUD = 115200
@@ -15,7 +14,5 @@ def drive(config: DeviceConfig) -> Driven:
     """Session and port of a panel."""
     port = read_port(config, baud=BAUD, parity="N", tcp_port=None)
     options = read_options(config, PanelOptions)
-    problem = options.problem()
-    if problem is not None:
-        raise ConfigProblem(config.id, f"panel '{config.id}': {problem}.", "Mend its options in the configuration.")
+    check_options(config, "panel", options.problem())
     return Driven(PanelSession(DeviceId(config.id), options, port=str(port)), port)

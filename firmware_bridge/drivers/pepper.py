@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from firmware_bridge.drivers.registry import Driven, line_byte_ns, read_options, read_port
+from firmware_bridge.drivers.registry import Driven, check_options, line_byte_ns, read_options, read_port
 from firmware_bridge.session.contract import DeviceConfig
 from firmware_bridge.session.pepper import PepperOptions, PepperSession
-from firmware_bridge.session.problems import ConfigProblem
 from firmware_bridge.wire import DeviceId
 
 BAUD = 115200
@@ -18,8 +17,6 @@ def drive(config: DeviceConfig) -> Driven:
     """Session and port of a Pepper reader."""
     port = read_port(config, baud=BAUD, parity="N", tcp_port=TCP)
     options = read_options(config, PepperOptions)
-    problem = options.problem()
-    if problem is not None:
-        raise ConfigProblem(config.id, f"reader '{config.id}': {problem}.", "Mend its options in the configuration.")
+    check_options(config, "reader", options.problem())
     byte_ns = line_byte_ns(port, BITS_PER_BYTE)
     return Driven(PepperSession(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port)), port)

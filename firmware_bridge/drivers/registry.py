@@ -5,20 +5,32 @@ speaks on.  It opens nothing.  A distribution adds one with::
 
     [project.entry-points."tabled.drivers"]
     mymodel = "mypackage.module:drive"
+
+and, under the same name, what helps the technician: its options' type in the group ``tabled.driver_options``, a decoder
+in ``tabled.decoders``.  ``DRIVERS.md`` has a worked one.  No added name may be a built-in's or stand twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
-from typing import TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar, cast
 
 import msgspec
 
+from firmware_bridge.framing.decoder import Decoder
 from firmware_bridge.session.contract import DeviceConfig, ListenPort, PortSettings, SerialPort, Session, TcpPort
+from firmware_bridge.session.deck import DeckOptions
+from firmware_bridge.session.keypad import KeypadOptions
+from firmware_bridge.session.metratec import MetratecOptions
+from firmware_bridge.session.panel import PanelOptions
+from firmware_bridge.session.pepper import PepperOptions
+from firmware_bridge.session.plan import FeigOptions
 from firmware_bridge.session.problems import ConfigProblem
 
 GROUP = "tabled.drivers"
+OPTIONS_GROUP = "tabled.driver_options"
+DECODERS_GROUP = "tabled.decoders"
 TCP_SCHEME = "tcp://"
 LISTEN_SCHEME = "tcp-listen://"
 
@@ -44,6 +56,12 @@ def read_options(config: DeviceConfig, kind: type[OptionsT]) -> OptionsT:
         raise ConfigProblem(
             config.id, f"'{config.id}': {error}.", f"Driver '{config.driver}' has the options {known}."
         ) from error
+
+
+def check_options(config: DeviceConfig, what: str, problem: str | None) -> None:
+    """`ConfigProblem` if there is one; ``what`` names the kind of device."""
+    if problem is not None:
+        raise ConfigProblem(config.id, f"{what} '{config.id}': {problem}.", "Mend its options in the configuration.")
 
 
 def read_port(config: DeviceConfig, *, baud: int, parity: str, tcp_port: int | None) -> PortSettings:
@@ -96,8 +114,8 @@ def line_byte_ns(port: PortSettings, bits: int) -> int:
     return bits * 1_000_000_000 // port.baud if isinstance(port, SerialPort) else 0
 
 
-def _find(name: str) -> tuple[Driver | None, list[str]]:
-    """The driver of that name, and all names."""
+def _built_in() -> dict[str, tuple[Driver, type[msgspec.Struct]]]:
+    """The drivers of this package and the types of their options."""
     from firmware_bridge.drivers import (  # noqa: PLC0415 - the driver files import this one
         feig,
         keypad,
@@ -107,33 +125,77 @@ def _find(name: str) -> tuple[Driver | None, list[str]]:
         streamdeck,
     )
 
-    built_in: dict[str, Driver] = {
-        "feig": feig.drive,
-        "keypad": keypad.drive,
-        "metratec": metratec.drive,
-        "panel": panel.drive,
-        "pepper": pepper.drive,
-        "streamdeck": streamdeck.drive,
+    return {
+        "feig": (feig.drive, FeigOptions),
+        "keypad": (keypad.drive, KeypadOptions),
+        "metratec": (metratec.drive, MetratecOptions),
+        "panel": (panel.drive, PanelOptions),
+        "pepper": (pepper.drive, PepperOptions),
+        "streamdeck": (streamdeck.drive, DeckOptions),
     }
-    added = entry_points(group=GROUP)
-    names = sorted({*built_in, *added.names})
-    if name in built_in:
-        return built_in[name], names
-    return (added[name].load() if name in added.names else None), names
+
+
+def driver_names() -> tuple[str, ...]:
+    """All drivers, built in and added, by name."""
+    return tuple(sorted({*_built_in(), *entry_points(group=GROUP).names}))
+
+
+def decoder_names() -> tuple[str, ...]:
+    """Added drivers that bring a decoder for captures."""
+    return tuple(sorted(entry_points(group=DECODERS_GROUP).names))
+
+
+def _added(group: str, name: str, device: str) -> Any:
+    """What an entry point names, None if there is none.  `ConfigProblem` if it is not alone or cannot be loaded."""
+    points = tuple(entry_points(group=group).select(name=name))
+    if name in _built_in() and points:
+        raise ConfigProblem(
+            device,
+            f"driver '{name}' is built in, and {_by(points)} adds another of that name.",
+            "Uninstall that package, or have its entry point renamed: until then neither is used.",
+        )
+    if len(points) > 1:
+        raise ConfigProblem(
+            device, f"driver '{name}' is added more than once, by {_by(points)}.", "Uninstall all of these but one."
+        )
+    try:
+        return points[0].load() if points else None
+    except Exception as error:  # a third party's module may fail in any way
+        raise ConfigProblem(
+            device,
+            f"'{device}': driver '{name}' cannot be loaded: {error!r}.",
+            "Reinstall the package that provides it.",
+        ) from error
+
+
+def _by(points: tuple[EntryPoint, ...]) -> str:
+    return " and ".join(f"{p.dist.name} {p.dist.version}" if p.dist else p.value for p in points[:4])
+
+
+def find_driver(name: str, device: str = "") -> Driver:
+    """The driver of that name.  `ConfigProblem` for ``device`` if there is none, or more than one."""
+    added = _added(GROUP, name, device or name)
+    driver = _built_in()[name][0] if name in _built_in() else cast("Driver | None", added)
+    if driver is None:
+        raise ConfigProblem(
+            device, f"'{device or name}': there is no driver '{name}'.", f"Drivers here: {', '.join(driver_names())}."
+        )
+    return driver
+
+
+def options_type(name: str) -> type[msgspec.Struct] | None:
+    """Type of a driver's options; None where an added driver does not tell.  `ConfigProblem` as for a driver."""
+    find_driver(name)
+    if name in _built_in():
+        return _built_in()[name][1]
+    return cast("type[msgspec.Struct] | None", _added(OPTIONS_GROUP, name, name))
+
+
+def third_decoder(name: str) -> Callable[[], Decoder[Any]] | None:
+    """An added driver's decoder for captures, None if it brings none."""
+    return cast("Callable[[], Decoder[Any]] | None", _added(DECODERS_GROUP, name, name))
 
 
 def drive(config: DeviceConfig) -> Driven:
     """The session and port of a configured device.  Raises `ConfigProblem`."""
-    try:
-        driver, names = _find(config.driver)
-    except Exception as error:  # a third party's module may fail in any way
-        raise ConfigProblem(
-            config.id,
-            f"'{config.id}': driver '{config.driver}' cannot be loaded: {error!r}.",
-            "Reinstall the package that provides it.",
-        ) from error
-    if driver is None:
-        raise ConfigProblem(
-            config.id, f"'{config.id}': there is no driver '{config.driver}'.", f"Drivers here: {', '.join(names)}."
-        )
-    return driver(config)
+    return find_driver(config.driver, config.id)(config)

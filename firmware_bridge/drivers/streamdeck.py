@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firmware_bridge.drivers.keypad import MS, draw_boot
-from firmware_bridge.drivers.registry import Driven, read_options
+from firmware_bridge.drivers.registry import Driven, check_options, read_options
 from firmware_bridge.session.contract import DeckPort, DeviceConfig
 from firmware_bridge.session.deck import DeckComposer, DeckOptions
 from firmware_bridge.session.local import LocalPanelSession
@@ -22,9 +22,7 @@ def drive(config: DeviceConfig) -> Driven:
             "Write streamdeck: for the only one, or streamdeck:SERIAL (see 'bridge probe'), and give no baud.",
         )
     options = read_options(config, DeckOptions)
-    problem = options.problem()
-    if problem is not None:
-        raise ConfigProblem(config.id, f"deck '{config.id}': {problem}.", "Mend its options in the configuration.")
+    check_options(config, "deck", options.problem())
     port = DeckPort(config.port.removeprefix(SCHEME), options.transport, options.brightness)
     session = LocalPanelSession(
         DeviceId(config.id),

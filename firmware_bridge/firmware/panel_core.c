@@ -95,9 +95,9 @@ static bool before(const panel *p, unsigned a, unsigned b)
     return (int32_t)(p->kept->slot[a].order - p->kept->slot[b].order) < 0;
 }
 
-static bool allowed(uint8_t key, uint8_t flags)
+static bool allowed(uint8_t key, uint8_t seat, uint8_t flags)
 {
-    return key >= 1u && key <= PANEL_KEY_LAST && (flags & ~PANEL_SAID_FIRST) == 0;
+    return key >= 1u && key <= PANEL_KEY_LAST && seat <= PANEL_LAST_SEAT && (flags & ~PANEL_SAID_FIRST) == 0;
 }
 
 static void restore(panel *p)
@@ -106,7 +106,7 @@ static void restore(panel *p)
     for (unsigned n = 0; n < PANEL_QUEUE; n++) {
         volatile panel_slot *slot = &p->kept->slot[n];
         bool good = slot->used == IN_USE && slot->check == slot_check(slot) && slot->act_seq != 0 &&
-                    slot->act_boot != 0 && allowed(slot->key, slot->flags);
+                    slot->act_boot != 0 && allowed(slot->key, slot->seat, slot->flags);
         if (!good) {
             slot->used = 0;
             continue;
@@ -235,7 +235,7 @@ void panel_sent(panel *p, size_t size)
 uint16_t panel_press(panel *p, uint8_t key, uint8_t seat, uint8_t flags, uint64_t amount, uint32_t now_us)
 {
     unsigned free = PANEL_QUEUE;
-    if (!allowed(key, flags)) {
+    if (!allowed(key, seat, flags)) {
         p->counts.bad_key++;
         return 0;
     }

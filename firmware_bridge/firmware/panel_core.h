@@ -65,6 +65,7 @@ enum panel_key {
 };
 
 #define PANEL_SAID_FIRST 0x01u
+#define PANEL_LAST_SEAT 10u /* seats are 1 to 10; 0: no seat key was used */
 
 /* What the maker chooses. `model` is printable ASCII; what is longer than PANEL_MAX_MODEL is not sent. */
 typedef struct {

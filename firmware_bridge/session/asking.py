@@ -8,13 +8,14 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from firmware_bridge.wire import AnyObservation
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, AnyObservation
 
 MS = 1_000_000
 LATEST_ANSWER_NS = 2000 * MS
 """An answer that did not come for so long will not come."""
 
 FrameT = TypeVar("FrameT")
+OptionsT = TypeVar("OptionsT", bound="PolledOptions")
 FrameT_co = TypeVar("FrameT_co", covariant=True)
 Found = list[AnyObservation]
 Command = tuple[int, bytes] | str
@@ -49,29 +50,66 @@ class PolledDecoder(Protocol[FrameT_co]):
 class PolledOptions(Protocol):
     """What the options of every asked reader hold; times in milliseconds."""
 
+    def problem(self, byte_ns: int = 0) -> str | None:
+        """What is wrong with these options on a line of ``byte_ns`` a byte, None if nothing."""
+
     @property
     def antennas(self) -> tuple[int, ...]:
-        """Antenna numbers, in the order of the looks."""
+        """Antenna numbers, in the order of the looks (in a table's configuration: the ``antennas`` of the device)."""
 
     @property
     def inventory_timeout_ms(self) -> int:
-        """How long an inventory may take."""
+        """How long an inventory may take; 1 to 10000."""
 
     @property
     def reply_timeout_ms(self) -> int:
-        """How long any other answer may take."""
+        """How long any other answer may take; 1 to 10000."""
 
     @property
     def gap_ms(self) -> int:
-        """Silence after which a frame's head is given up."""
+        """Silence after which a frame's head is given up; 1 to 10000."""
 
     @property
     def lost_after_ms(self) -> int:
-        """Silence that is a loss, together with ``silent_limit``."""
+        """Silence that is a loss, together with ``silent_limit``; 1 to 10000."""
 
     @property
     def silent_limit(self) -> int:
-        """Questions in a row without an answer that are a loss, together with ``lost_after_ms``."""
+        """Questions in a row without an answer that are a loss, together with ``lost_after_ms``; 1 to 100."""
+
+    @property
+    def min_sweep_ms(self) -> int:
+        """A pass over all antennas lasts at least so long; 0 to 10000."""
+
+    @property
+    def presence_ms(self) -> int:
+        """Where new chips are looked for alone, everything is looked at so often; 0 to 60000."""
+
+    @property
+    def new_chips(self) -> int:
+        """Most chips that land between two looks, for the stated bound to hold; 0 to 256."""
+
+    @property
+    def chips_per_antenna(self) -> int:
+        """Most chips on one antenna, for the stated bound to hold; 0 to 256."""
+
+
+def common_problem(options: PolledOptions, antennas: int) -> str | None:
+    """What is wrong with the options that all asked readers have, of one with so many ``antennas``; None if nothing."""
+    mine = options.antennas
+    if not mine or len(set(mine)) != len(mine):
+        return "'antennas' must name at least one antenna and none twice"
+    if not all(1 <= a <= antennas for a in mine):
+        return f"'antennas' must be between 1 and {antennas}"
+    times = (options.inventory_timeout_ms, options.reply_timeout_ms, options.gap_ms, options.lost_after_ms)
+    if not all(1 <= t <= 10_000 for t in times) or not 0 <= options.min_sweep_ms <= 10_000:
+        return "times must be between 1 and 10000 ms"
+    most = MAX_TAGS_PER_INVENTORY
+    if not 0 <= options.chips_per_antenna <= most or not 0 <= options.new_chips <= most:
+        return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
+    if not 1 <= options.silent_limit <= 100 or not 0 <= options.presence_ms <= 60_000:
+        return "'silent_limit' must be 1 to 100, 'presence_ms' 0 to 60000"
+    return None
 
 
 class Role(Enum):

@@ -91,17 +91,18 @@ class Face(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DeckOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of the driver.
-
-    ``pages`` are cells by page name, the first page is the one that shows; without them a deck of 6, 15 or 32
-    keys has pages of its own.  ``labels`` puts other words on cells.  ``brightness`` is per cent.
-    """
+    """Options of the driver."""
 
     pages: dict[str, list[str]] = {}
+    """Cells by page name, the first page is the one that shows; a deck of 6, 15 or 32 keys has pages of its own."""
     labels: dict[str, str] = {}
+    """Other words on cells, by cell."""
     brightness: int = 60
+    """Of the key lamps, per cent; 0 to 100."""
     entry_ms: int = 20_000
+    """How long an unfinished entry is kept, in milliseconds; 1000 to 120000."""
     scan_ms: int = 25
+    """Longest way from key to kernel in milliseconds; 1 to 1000."""
     transport: str | None = None
     """Back end of the streamdeck package: None is USB, "dummy" is for tests."""
 

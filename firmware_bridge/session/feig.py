@@ -1,7 +1,11 @@
 """A FEIG reader in host mode with antenna multiplexers: hello, RF reset, then look after look.
 
 Multiplexers: antenna ``a`` is channel ``(a - 1) % 8 + 1`` of multiplexer ``(a - 1) // 8``, selected
-with 0xDD (FEIG H30701-3e-ID-B p. 13).  Before one is switched on, every other that may be on is
+with 0xDD (FEIG H30701-3e-ID-B p. 13).  How that goes over the reader's own line is **not settled**: the page shows
+command and data as the multiplexer takes them and leaves the frame around them to an appendix ("Protocol on Host
+Interface", p. 27) that is in no public text we found, nor is a recorded frame.  Option ``mux_frame`` has
+both readings: "bare", 0xDD as the reader's command, and "wrapped", 0xDD as the first data byte of 0xBF.  A
+reader that refuses one is named with the other.  Before one is switched on, every other that may be on is
 set to channel 0 and must confirm it: two antennas are never energised together.
 
 Configuration block 5, byte 11 (H20800-16e-ID-B p. 49) says whether an inventory names only new tags and mutes
@@ -27,9 +31,10 @@ SOFTWARE_VERSION = 0x65
 RF_RESET = 0x69
 RF_OUTPUT = 0x6A
 SELECT_CHANNEL = 0xDD
+TO_FUNCTION_UNIT = 0xBF
 READ_CONFIG = 0x80
 WRITE_CONFIG = 0x81
-BARRIERS: tuple[tuple[int, bytes], ...] = (
+BARRIERS: tuple[Command, ...] = (
     (SOFTWARE_VERSION, b""),
     (RF_RESET, b""),
     (0x66, b"\x00"),
@@ -54,26 +59,27 @@ ACOLL = 0x04
 NO_BOOT = BootId(0)
 """A FEIG reader has no boot id: a reader that reboots is silent, lost, and comes back as a new hello."""
 
+_NOT_KNOWN = frozenset((0x80, 0x81, int(Status.UNAVAILABLE)))
+"""Unknown command, wrong length, not available."""
 MODELS = {0x53: "FEIG ID CPR40"}
 
 
-class FeigSession(PolledSession[FeigFrame]):
-    """One reader.  ``byte_ns`` is the line's time for a byte (0 for TCP), for the stated worst case."""
+class FeigSession(PolledSession[FeigFrame, FeigOptions]):
+    """One reader."""
 
+    barriers = BARRIERS
     kind = "FEIG reader"
     line_advice = "its bus address and the baud rate and parity (38400 8E1 as shipped)"
 
     def __init__(self, device: DeviceId, options: FeigOptions, *, byte_ns: int = 0, port: str = "") -> None:
-        problem = options.problem(byte_ns)
-        if problem is not None:
-            raise ValueError(f"reader '{device}': {problem}")
-        self.options = options
-        self._byte_ns = byte_ns
+        super().__init__(device, options, byte_ns=byte_ns, port=port)
         self._advanced = bool(options.advanced)
         self._muxes = tuple(sorted({channel_of(a)[0] for a in options.antennas})) if options.multiplexer else ()
-        super().__init__(device, options, FeigDecoder(), BARRIERS, port=port)
 
     # -- words -----------------------------------------------------------------------------------
+
+    def _new_decoder(self) -> FeigDecoder:
+        return FeigDecoder()
 
     def member_in(self, *, shared: bool) -> Member:
         """See `plan.member`."""
@@ -166,20 +172,36 @@ class FeigSession(PolledSession[FeigFrame]):
         mux, channel = channel_of(look.antenna)
         for other in self._muxes:
             if other != mux and other in self._may_be_on:
-                self._ask((SELECT_CHANNEL, bytes((other, 0, 0))), partial(self._on_off, other), now_ns)
+                self._ask(self._selection(other, 0), partial(self._on_off, other), now_ns)
                 return
         self._may_be_on.add(mux)
-        self._ask((SELECT_CHANNEL, bytes((mux, channel, 0))), self._on_select, now_ns)
+        self._ask(self._selection(mux, channel), self._on_select, now_ns)
+
+    def _selection(self, mux: int, channel: int) -> Command:
+        if self.options.mux_frame == "wrapped":
+            return TO_FUNCTION_UNIT, bytes((SELECT_CHANNEL, mux, channel, 0))
+        return SELECT_CHANNEL, bytes((mux, channel, 0))
+
+    def _selected(self, frame: FeigFrame) -> bool:
+        """The reader, and where it passes one on the multiplexer, say that it is done."""
+        if frame.status in _NOT_KNOWN:
+            other = "bare" if self.options.mux_frame == "wrapped" else "wrapped"
+            self._notes["mux"] = (
+                f"reader '{self.device}' does not know its multiplexer's command ({describe(frame.status)}); "
+                f'try the option mux_frame = "{other}", or multiplexer = false where there is none'
+            )
+        inner = frame.data[-1:] if self.options.mux_frame == "wrapped" else b""
+        return frame.status == Status.OK and inner in (b"", b"\x00")
 
     def _on_off(self, mux: int, frame: FeigFrame, now_ns: int) -> Found:
-        if frame.status != Status.OK:
+        if not self._selected(frame):
             return self._spoilt(f"multiplexer {mux} would not switch off: {describe(frame.status)}", now_ns)
         self._may_be_on.discard(mux)
         self._next(now_ns)
         return []
 
     def _on_select(self, frame: FeigFrame, now_ns: int) -> Found:
-        if frame.status != Status.OK:
+        if not self._selected(frame):
             mux, channel = channel_of(self._antenna)
             return self._spoilt(f"multiplexer {mux} refused channel {channel}: {describe(frame.status)}", now_ns)
         return self._on_energised(now_ns)
@@ -259,13 +281,12 @@ class FeigSession(PolledSession[FeigFrame]):
             return True
         for mux in self._muxes:
             if mux in self._may_be_on:
-                command = (SELECT_CHANNEL, bytes((mux, 0, 0)))
-                self._ask(command, partial(self._on_dark, mux), now_ns, Role.DARK)
+                self._ask(self._selection(mux, 0), partial(self._on_dark, mux), now_ns, Role.DARK)
                 return True
         return False
 
     def _on_dark(self, mux: int | None, frame: FeigFrame, now_ns: int) -> Found:
-        if frame.status != Status.OK:
+        if not (frame.status == Status.OK if mux is None else self._selected(frame)):
             return [self._refused(f"will not switch its field off: {describe(frame.status)}", now_ns)]
         if mux is None:
             self._rf_may_be_on = False

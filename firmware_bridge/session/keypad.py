@@ -53,17 +53,19 @@ _OTHERS = ("said_first", "clear", NOTHING)
 class KeypadOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Options of the driver.
 
-    ``plain``, ``amount`` and ``function`` map key names to acts where no digits stand before the key, where some
-    do, and behind the function key; what they do not name stays as it is, ``"nothing"`` takes a key away.
-    ``entry_ms`` is how long an unfinished entry is kept, ``scan_ms`` the longest way from key to kernel (the
-    keypad's own debouncing and the USB interval).
+    What the three maps do not name stays as it is, ``"nothing"`` takes a key away.
     """
 
     plain: dict[str, str] = {}
+    """Key names to acts where no digits stand before the key."""
     amount: dict[str, str] = {}
+    """Key names to acts where digits stand before the key."""
     function: dict[str, str] = {}
+    """Key names to acts behind the function key."""
     entry_ms: int = 20_000
+    """How long an unfinished entry is kept, in milliseconds; 1000 to 120000."""
     scan_ms: int = 25
+    """Longest way from key to kernel in milliseconds: the keypad's own debouncing and the USB interval; 1 to 1000."""
 
     def problem(self) -> str | None:
         """What is wrong with these options, None if nothing."""

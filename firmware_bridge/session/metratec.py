@@ -20,33 +20,34 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.framing.metratec import CR, UNREADABLE, MetratecDecoder, encode
-from firmware_bridge.session.asking import MS, Command, Found, Role
+from firmware_bridge.session.asking import MS, Command, Found, Role, common_problem
 from firmware_bridge.session.inventory import inventory_ns
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
-from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceUp
 
 NO_BOOT = BootId(0)
 MAX_PORTS = 16
 EXCHANGE_NS = 2 * MS
 SWITCH_NS = 5 * MS
 FIELD_RESET_NS = 20 * MS
-BARRIERS = ("BRK", "RFW")
+BARRIERS: tuple[Command, ...] = ("BRK", "RFW")
 POWERS_MW = frozenset((100, 200, *range(500, 4001, 250)))
 _REFUSALS = frozenset(("CCE", "UCO", "UPA", "NOS", "EHX", "EDX", "WDL", "CRT"))
 
 
 class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of the driver.  Times in milliseconds.
-
-    Antenna ``a`` is port ``a - 1 + first_port``.  ``power_mw`` None leaves the reader's own setting.
-    """
+    """Options of the driver.  Times in milliseconds."""
 
     antennas: tuple[int, ...]
     select: Literal["manual", "auto"] = "manual"
+    """"auto": the reader itself goes from port to port; then the antennas are 1, 2, 3 … in this order."""
     first_port: int = 0
+    """Number of the first antenna port on the wire, 0 or 1: antenna ``a`` is port ``a - 1 + first_port``."""
     power_mw: int | None = None
+    """Output power: 100, 200, or 500 to 4000 in steps of 250; without it the reader's own setting stays."""
     lanes: Literal["sweep", "ont"] = "sweep"
+    """"ont": the reader names only chips that are new, so that they are seen sooner; for a single antenna."""
     presence_ms: int = 1000
     new_chips: int = 5
     chips_per_antenna: int = 20
@@ -57,27 +58,20 @@ class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     silent_limit: int = 3
     min_sweep_ms: int = 20
 
-    def problem(self) -> str | None:
+    def problem(self, _byte_ns: int = 0) -> str | None:
         """What is wrong with these options, None if nothing."""
         antennas = self.antennas
-        if not antennas or len(set(antennas)) != len(antennas):
-            return "'antennas' must name at least one antenna and none twice"
-        if not all(1 <= a <= MAX_PORTS for a in antennas) or self.first_port not in (0, 1):
-            return f"'antennas' must be between 1 and {MAX_PORTS}, 'first_port' 0 or 1"
+        problem = common_problem(self, MAX_PORTS)
+        if problem is not None:
+            return problem
+        if self.first_port not in (0, 1):
+            return "'first_port' must be 0 or 1"
         if self.select == "auto" and antennas != tuple(range(1, len(antennas) + 1)):
             return "with 'select' = \"auto\" the antennas are 1, 2, 3 … in this order"
         if self.power_mw is not None and self.power_mw not in POWERS_MW:
             return "'power_mw' must be 100, 200 or 500 to 4000 in steps of 250"
         if self.lanes == "ont" and len(antennas) > 1:
             return "'lanes' = \"ont\" needs an antenna that stays energised; several take turns"
-        times = (self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms)
-        if not all(1 <= t <= 10_000 for t in times) or not 0 <= self.min_sweep_ms <= 10_000:
-            return "times must be between 1 and 10000 ms"
-        most = MAX_TAGS_PER_INVENTORY
-        if not 0 <= self.chips_per_antenna <= most or not 0 <= self.new_chips <= most:
-            return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
-        if not 1 <= self.silent_limit <= 100 or not 0 <= self.presence_ms <= 60_000:
-            return "'silent_limit' must be 1 to 100, 'presence_ms' 0 to 60000"
         return None
 
 
@@ -188,21 +182,17 @@ class AnswerDecoder:
         self._port = None
 
 
-class MetratecSession(PolledSession[Answer]):
-    """One reader.  ``byte_ns`` is the line's time for a byte (0 for TCP), for the stated worst case."""
+class MetratecSession(PolledSession[Answer, MetratecOptions]):
+    """One reader."""
 
+    barriers = BARRIERS
     kind = "metraTec reader"
     line_advice = "the baud rate (115200 8N1 as shipped)"
 
-    def __init__(self, device: DeviceId, options: MetratecOptions, *, byte_ns: int = 0, port: str = "") -> None:
-        problem = options.problem()
-        if problem is not None:
-            raise ValueError(f"reader '{device}': {problem}")
-        self.options = options
-        self._byte_ns = byte_ns
-        super().__init__(device, options, AnswerDecoder(), BARRIERS, port=port)
-
     # -- words -----------------------------------------------------------------------------------
+
+    def _new_decoder(self) -> AnswerDecoder:
+        return AnswerDecoder()
 
     def member_in(self, *, shared: bool) -> Member:
         """See `schedule.Member`; a UID is a line of 17 bytes."""

@@ -37,6 +37,7 @@ from firmware_bridge.framing.panel import (
 )
 from firmware_bridge.session.acts import Act, Acts
 from firmware_bridge.session.contract import Counters, Figures
+from firmware_bridge.session.entry import MAX_SEAT
 from firmware_bridge.wire import (
     KEYS,
     AnyObservation,
@@ -59,20 +60,24 @@ WRAP_NS = 70 * 60 * 1_000_000_000
 
 
 class PanelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of the driver.  Times in milliseconds.
-
-    ``silent_ms`` applies once a PONG has been seen: a ping unanswered and nothing else heard for so long.
-    ``heartbeat_ms`` applies always.
-    """
+    """Options of the driver.  Times in milliseconds."""
 
     hello_ms: int = 300
+    """HELLO_REQUEST is sent again after so long; 1 to 60000."""
     hello_lost_ms: int = 900
+    """No HELLO for so long is a loss; 1 to 60000."""
     ping_ms: int = 500
+    """Time between two pings, which keep the clock; 1 to 60000."""
     first_ping_ms: int = 60
+    """Time between the first pings; 1 to 60000."""
     first_pings: int = 5
+    """How many those are; 1 to 60000."""
     heartbeat_ms: int = 3000
+    """No heartbeat for so long is a loss; 1 to 60000."""
     silent_ms: int = 950
+    """Once a ping has been answered: one unanswered and nothing else heard for so long is a loss; 1 to 60000."""
     clock_grace_ms: int = 1000
+    """A press waits for so long for the clock to be known; 1 to 60000."""
 
     def problem(self) -> str | None:
         """What is wrong with these options, None if nothing."""
@@ -344,7 +349,8 @@ class PanelSession:
 
     def _on_press(self, frame: PanelFrame, now_ns: int, found: list[AnyObservation]) -> None:
         report = read_press(frame.payload)
-        if not 1 <= report.key <= len(KEYS) or report.flags & ~SAID_FIRST or 0 in (report.act_boot, report.act_seq):
+        unknown = not 1 <= report.key <= len(KEYS) or report.flags & ~SAID_FIRST or report.seat > MAX_SEAT
+        if unknown or 0 in (report.act_boot, report.act_seq):
             self._refuse(report)
             return
         unclocked = self._clock.boot != frame.boot and now_ns - self._up_ns < self.options.clock_grace_ms * MS
@@ -383,8 +389,8 @@ class PanelSession:
         self._foreign += 1
         self._note = (
             f"panel '{self.device}' on {self._port} sent {self._refused_presses} key press(es) that mean nothing here, "
-            f"last key code {report.key} with flags 0x{report.flags:02X}: nothing was done. Install panel firmware and "
-            "tabled of the same release."
+            f"last key code {report.key} with flags 0x{report.flags:02X} for seat {report.seat} (there are 0 to "
+            f"{MAX_SEAT}): nothing was done. Install panel firmware and tabled of the same release."
         )
 
     # -- time ------------------------------------------------------------------------------------

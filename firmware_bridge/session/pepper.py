@@ -21,15 +21,15 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.framing.pepper import ACK, ERROR, PepperDecoder, PepperFrame, encode
-from firmware_bridge.session.asking import MS, Command, Found, Role
+from firmware_bridge.session.asking import MS, Command, Found, Role, common_problem
 from firmware_bridge.session.inventory import inventory_ns
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
-from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceUp
 
 DUMMY, HALT, SET_POLLING, GET_VERSION, SET_ANTENNA = 0x01, 0x05, 0x06, 0x0B, 0x0F
 INVENTORY_START, INVENTORY_NEXT, STAY_QUIET = 0x90, 0x91, 0x92
-BARRIERS: tuple[tuple[int, bytes], ...] = ((GET_VERSION, b""), (DUMMY, b""), (SET_POLLING, b"\x00"))
+BARRIERS: tuple[Command, ...] = ((GET_VERSION, b""), (DUMMY, b""), (SET_POLLING, b"\x00"))
 """Commands that change nothing here: the reader's own polling is switched off anyway."""
 ANY_FAMILY = b"\x00"
 MAX_ANTENNA = 8
@@ -42,16 +42,15 @@ differ); "no reply received" with layer 0."""
 
 
 class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Options of the driver.  Times in milliseconds.
-
-    ``empty_codes``: further error codes, the two bytes as they came, that this firmware says for an empty field.
-    """
+    """Options of the driver.  Times in milliseconds."""
 
     antennas: tuple[int, ...]
     lanes: Literal["sweep", "quiet"] = "sweep"
+    """"quiet": known chips are told to stay quiet, so that new ones are seen sooner; for a single antenna."""
     presence_ms: int = 1000
     new_chips: int = 5
     empty_codes: tuple[int, ...] = ()
+    """Further error codes, the two bytes as they came, that this firmware says for an empty field; 0 to 65535."""
     chips_per_antenna: int = 20
     inventory_timeout_ms: int = 400
     reply_timeout_ms: int = 100
@@ -60,43 +59,32 @@ class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     silent_limit: int = 3
     min_sweep_ms: int = 20
 
-    def problem(self) -> str | None:
+    def problem(self, _byte_ns: int = 0) -> str | None:
         """What is wrong with these options, None if nothing."""
-        if not self.antennas or len(set(self.antennas)) != len(self.antennas):
-            return "'antennas' must name at least one antenna and none twice"
-        if not all(1 <= a <= MAX_ANTENNA for a in self.antennas):
-            return f"'antennas' must be between 1 and {MAX_ANTENNA}"
+        problem = common_problem(self, MAX_ANTENNA)
+        if problem is not None:
+            return problem
         if self.lanes == "quiet" and len(self.antennas) > 1:
             return "'lanes' = \"quiet\" needs an antenna that stays energised; several take turns"
-        times = (self.inventory_timeout_ms, self.reply_timeout_ms, self.gap_ms, self.lost_after_ms)
-        if not all(1 <= t <= 10_000 for t in times) or not 0 <= self.min_sweep_ms <= 10_000:
-            return "times must be between 1 and 10000 ms"
-        most = MAX_TAGS_PER_INVENTORY
-        if not 0 <= self.chips_per_antenna <= most or not 0 <= self.new_chips <= most:
-            return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
-        if not 1 <= self.silent_limit <= 100 or not 0 <= self.presence_ms <= 60_000:
-            return "'silent_limit' must be 1 to 100, 'presence_ms' 0 to 60000"
         if not all(0 <= code <= 0xFFFF for code in self.empty_codes):
             return "'empty_codes' are 16-bit numbers"
         return None
 
 
-class PepperSession(PolledSession[PepperFrame]):
-    """One reader.  ``byte_ns`` is the line's time for a byte (0 for TCP), for the stated worst case."""
+class PepperSession(PolledSession[PepperFrame, PepperOptions]):
+    """One reader."""
 
+    barriers = BARRIERS
     kind = "Pepper C1 reader"
     line_advice = "the baud rate (115200 8N1 as shipped)"
 
-    def __init__(self, device: DeviceId, options: PepperOptions, *, byte_ns: int = 0, port: str = "") -> None:
-        problem = options.problem()
-        if problem is not None:
-            raise ValueError(f"reader '{device}': {problem}")
-        self.options = options
-        self._byte_ns = byte_ns
-        self._lsb_first: bool | None = None
-        super().__init__(device, options, PepperDecoder(), BARRIERS, port=port)
+    _lsb_first: bool | None = None
+    """Byte order of UIDs, once one has shown it; it outlives the port."""
 
     # -- words -----------------------------------------------------------------------------------
+
+    def _new_decoder(self) -> PepperDecoder:
+        return PepperDecoder()
 
     def member_in(self, *, shared: bool) -> Member:
         """One tag an exchange; how long the reader itself takes is not published, so the common physics are used."""

@@ -14,7 +14,7 @@ there makes everything answer again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic
+from typing import ClassVar, Generic
 
 from firmware_bridge.session.asking import (
     LATEST_ANSWER_NS,
@@ -23,8 +23,8 @@ from firmware_bridge.session.asking import (
     Command,
     Found,
     FrameT,
+    OptionsT,
     PolledDecoder,
-    PolledOptions,
     Question,
     Role,
     lost_words,
@@ -47,32 +47,31 @@ from firmware_bridge.wire import (
 )
 
 
-class PolledSession(Generic[FrameT]):
+class PolledSession(Generic[FrameT, OptionsT]):
     """The common part of a reader's session; a subclass gives the words.  It outlives its port."""
 
     kind = "reader"
     line_advice = "the baud rate and parity"
     """What to check where bytes come that make no sense."""
 
-    def __init__(
-        self,
-        device: DeviceId,
-        options: PolledOptions,
-        decoder: PolledDecoder[FrameT],
-        barriers: Sequence[Command],
-        *,
-        port: str = "",
-    ) -> None:
+    barriers: ClassVar[tuple[Command, ...]]
+    """Commands that change nothing, of which one has no answer outstanding."""
+
+    def __init__(self, device: DeviceId, options: OptionsT, *, byte_ns: int = 0, port: str = "") -> None:
+        """``byte_ns`` is the line's time for a byte (0 for TCP), for the stated worst case."""
+        problem = options.problem(byte_ns)
+        if problem is not None:
+            raise ValueError(f"reader '{device}': {problem}")
         self.device = device
-        self._polled = options
+        self.options = options
+        self._byte_ns = byte_ns
         self._port = port or "its port"
-        self._decoder = decoder
-        self._barriers = tuple(barriers)
+        self._decoder = self._new_decoder()
         self.member = self.member_in(shared=False)
         self._turns = Turns(TimePlan((self.member,)))
         self._settle = Settle()
         self._out = bytearray()
-        self._awaited = {self._key_of(command): Awaited() for command in barriers}
+        self._awaited = {self._key_of(command): Awaited() for command in self.barriers}
         self._corrupt = self._timeouts = self._foreign = self._over_bound = self._restarts = 0
         self._sweep_ns: int | None = None
         self._sweep_max_ns: int | None = None
@@ -80,6 +79,9 @@ class PolledSession(Generic[FrameT]):
         self._forget(0)
 
     # -- what a subclass says --------------------------------------------------------------------
+
+    def _new_decoder(self) -> PolledDecoder[FrameT]:
+        raise NotImplementedError
 
     def _key_of(self, command: Command) -> object:
         """What an answer to this command is known by."""
@@ -175,7 +177,7 @@ class PolledSession(Generic[FrameT]):
             return []
         found = self._take(self._decoder.gap(), now_ns) if self._gap_due(now_ns) else []
         if self._resting and (due := self._rest_due()) is not None and now_ns >= due:
-            if self._suspect and self._silent and now_ns - self._answered_ns >= self._polled.lost_after_ms * MS:
+            if self._suspect and self._silent and now_ns - self._answered_ns >= self.options.lost_after_ms * MS:
                 return [*found, self._lost(now_ns)]
             self._resting = False
             self._next(now_ns)
@@ -193,7 +195,7 @@ class PolledSession(Generic[FrameT]):
         if self._resting and (due := self._rest_due()) is not None:
             times.append(due)
         if self._decoder.pending and not self._closed:
-            times.append(self._heard_ns + self._polled.gap_ms * MS)
+            times.append(self._heard_ns + self.options.gap_ms * MS)
         return min(times, default=None)
 
     def outgoing(self) -> bytes:
@@ -264,7 +266,7 @@ class PolledSession(Generic[FrameT]):
     ) -> None:
         # What is pending came before the question: it cannot be the start of its answer.
         self._foreign += len(self._decoder.gap())
-        timeout_ms = timeout_ms or self._polled.reply_timeout_ms
+        timeout_ms = timeout_ms or self.options.reply_timeout_ms
         self._question = Question(command, role, handler, timeout_ms * MS, now_ns, now_ns)
         self._asked.add(self._key_of(command))
         self._chained |= role is Role.CHAIN
@@ -272,19 +274,19 @@ class PolledSession(Generic[FrameT]):
 
     def _ask_barrier(self, now_ns: int, *, first: Command | None = None) -> None:
         """Asks ``first`` or another command that no late answer can be taken for; waits if there is none."""
-        for command in (first, *self._barriers):
+        for command in (first, *self.barriers):
             if command is None:
                 continue
             awaited = self._awaited[self._key_of(command)]
             if not awaited.answers or now_ns - awaited.asked_ns >= LATEST_ANSWER_NS:
                 awaited.answers = 0
                 # It waits behind what the reader still has to do.
-                timeout_ms = 2 * self._polled.reply_timeout_ms
+                timeout_ms = 2 * self.options.reply_timeout_ms
                 self._ask(command, self._on_barrier, now_ns, Role.BARRIER, timeout_ms=timeout_ms)
                 return
         until_ns = min(awaited.asked_ns for awaited in self._awaited.values()) + LATEST_ANSWER_NS
         if self._silent:  # a reader that says nothing meanwhile is lost as if it had been asked
-            until_ns = min(until_ns, max(self._answered_ns + self._polled.lost_after_ms * MS, now_ns))
+            until_ns = min(until_ns, max(self._answered_ns + self.options.lost_after_ms * MS, now_ns))
         self._rest(until_ns)
 
     def _rest(self, until_ns: int | None) -> None:
@@ -423,7 +425,7 @@ class PolledSession(Generic[FrameT]):
     # -- silence ---------------------------------------------------------------------------------
 
     def _gap_due(self, now_ns: int) -> bool:
-        return self._decoder.pending > 0 and now_ns - self._heard_ns >= self._polled.gap_ms * MS
+        return self._decoder.pending > 0 and now_ns - self._heard_ns >= self.options.gap_ms * MS
 
     def _on_silence(self, question: Question[FrameT], now_ns: int) -> Found:
         self._timeouts += 1
@@ -431,7 +433,7 @@ class PolledSession(Generic[FrameT]):
         self._muted.clear()  # it may have been a restart
         silent_ns = now_ns - self._answered_ns
         role = question.role
-        if self._silent >= self._polled.silent_limit and silent_ns >= self._polled.lost_after_ms * MS:
+        if self._silent >= self.options.silent_limit and silent_ns >= self.options.lost_after_ms * MS:
             found: Found = []
             if role in (Role.LOOK, Role.CHAIN):
                 self._corrupt += 1

@@ -168,7 +168,7 @@ class FeigReader(Reader):
             if mode & MORE or (self._only_new and not mode & PRESENCE):
                 return t.inventory_ns(min(self.radio.willing(), self._max_records))
             return t.inventory_ns(min(self.radio.present(), self._max_records))
-        return t.ns({0xDD: t.switch_ms, 0x69: t.rf_reset_ms}.get(command.code, t.command_ms))
+        return t.ns({0xDD: t.switch_ms, 0xBF: t.switch_ms, 0x69: t.rf_reset_ms}.get(command.code, t.command_ms))
 
     def _say(self, job: Job) -> bytes:
         command = job.command
@@ -244,8 +244,11 @@ class FeigReader(Reader):
                 return (OK, b"") if len(data) >= 2 else (LENGTH_ERROR, b"")
             case 0x74:
                 return OK, b"\x00"
-            case 0xDD:
+            case 0xDD if not self.quirks.mux_wrapped:
                 return self._select_channel(data, now_ns)
+            case 0xBF if self.quirks.mux_wrapped and data[:1] == b"\xdd":
+                status, _ = self._select_channel(data[1:], now_ns)
+                return OK, bytes((status,))
             case _:
                 self._count("unknown command")
                 return UNKNOWN_COMMAND, b""

@@ -98,7 +98,8 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     ``cite`` lists clause ids such as ``"SE 7.2.2"``.  ``profile`` is the hash of the profile applied.
     ``hold`` are chips that lie undecided before a seat that acted out of turn, ``skipped`` the seats passed over,
     ``adjust`` what others add to a corrected amount, ``default_to`` what holds until the floor has spoken,
-    ``window`` why a correction came too late.
+    ``window`` why a correction came too late, ``floor_reason`` why the floor is wanted where ``reason`` speaks of the
+    act (with ``action`` "floor", ``reason`` itself says it).
     """
 
     seat: str
@@ -133,3 +134,4 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     adjust: tuple[Adjustment, ...] = ()
     default_to: int | None = None
     window: str = ""
+    floor_reason: Reason | None = None

@@ -54,8 +54,9 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
     if last and spot.gesture.pushed and total > spot.price:
         # The whole stack pushed to the middle is an all-in to see, whatever its chips are.
         return _raised(spot, total, needed=False, last=True, topics=topics)
-    covering = spot.covered and profile.prior_chips == "covering_raises"
-    if len(chips) == 1 and not covering and not spot.gesture.mixed and profile.one_chip_facing == "call":
+    joined = profile.prior_chips == "covering_raises"
+    covering, partly = joined and spot.covered, joined and bool(spot.left)
+    if len(chips) == 1 and not covering and not partly and not spot.gesture.mixed and profile.one_chip_facing == "call":
         one = _one_chip(spot, total, last, topics)
         if one is not None:
             return one
@@ -63,10 +64,11 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
         if last:
             return Reading(kind="call", reason=Reason("all_in_call"), topics=(*topics, "all_in_call"))
         return undercall(spot, total, topics)
-    prior = ("prior_cover",) if covering else ("prior_chips",) if spot.line and spot.line_chips else ()
+    prior = ("prior_cover",) if covering or partly else ("prior_chips",) if spot.line and spot.line_chips else ()
     if total == spot.price:
         return Reading(kind="call", reason=Reason("call"), topics=(*topics, *prior, "one_chip_facing", "pushed"))
-    needed = len(chips) > 1 and not covering and total - min(chips) < spot.price
+    together = (*spot.left, *chips) if partly else chips
+    needed = len(together) > 1 and not covering and total - min(together) < spot.price
     if needed and profile.multi_chip_test == "every_chip_needed":
         return Reading(kind="call", reason=Reason("every_chip_needed"), topics=(*topics, *prior, "multi_chip_call"))
     if not spot.may_raise:
@@ -136,13 +138,12 @@ def _option_chip(spot: Spot, total: int) -> Reading:
 def _forced_change(spot: Spot, total: int) -> Reading:
     """A small chip added to ease the change, without a word: to the letter a raise, so the floor decides."""
     raised = raise_to(spot, total, spoken=False, topics=("prior_cover",))
-    to = spot.price if raised.kind != "raise" else raised.to
-    candidates = [Candidate("call", spot.price, Reason("amount", {"to": spot.price}))]
-    if to != spot.price:
-        candidates.append(Candidate("raise", to, Reason("amount", {"to": to})))
+    if raised.kind != "raise":
+        return raised  # a call to the letter too: nothing for the floor to decide
+    named = (("call", spot.price), ("raise", raised.to))
     return Reading(
         kind="floor",
         reason=Reason("floor_forced_change", {"to": spot.price}),
         topics=("prior_cover",),
-        candidates=tuple(candidates),
+        candidates=tuple(Candidate(act, to, Reason("amount", {"to": to})) for act, to in named),  # type: ignore[arg-type]  # call, raise
     )

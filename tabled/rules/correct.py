@@ -6,17 +6,19 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tabled.model.acts import Place, Witness
+from tabled.model.acts import Witness
 from tabled.model.ruling import Adjustment, Reason, Ruling
 from tabled.rules import rights
+from tabled.rules.chips import read_chips
 from tabled.rules.gesture import Gesture
 from tabled.rules.hand import IN, Hand
 from tabled.rules.profile import Profile
-from tabled.rules.raising import raise_to
+from tabled.rules.raising import raise_to, undercall
 from tabled.rules.reading import Reading, Spot
 from tabled.rules.settle import Judgement, settle
+from tabled.rules.table import POT_LIMIT
 
-__all__ = ["Place", "correct_put", "may_speak", "not_heard", "stands"]
+__all__ = ["correct_put", "let_stand", "may_speak", "not_heard", "over_pot", "stands", "told"]
 
 
 def may_speak(profile: Profile, witness: Witness) -> bool:
@@ -58,12 +60,8 @@ def stands(hand: Hand, profile: Profile, seat: str, why: str, topic: str) -> Rul
     )
 
 
-def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -> Judgement:
-    """Put right an amount that lies wrong on ``seat``'s line, as if its chips were judged now.
-
-    ``hand`` counts the wrong amount as the seat's line and the right price as ``bet_to``; ``later`` are the seats
-    that answered the wrong amount.  They add, or get back, the difference.
-    """
+def before_put(hand: Hand, seat: str) -> Hand:
+    """The hand with the unruled amount on ``seat``'s line back in its stack, and the turn its own."""
     i = hand.table.index[seat]
     put = hand.bet[i]
     before = hand.copy()
@@ -75,18 +73,49 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -
         before.state[i] = IN
         before.n_in += 1
     before.seen[i] = -1
-    followers = {s: hand.bet_of(s) for s in later if hand.status_of(s) != "folded" and hand.bet_of(s) == put}
-    before.give_turn(seat)
-    lying = hand.line_chips.get(i, ())
-    known = sum(lying) == put
     before.line_chips.pop(i, None)
-    spot = Spot(before, profile, Gesture(seat=seat, motions=(lying if known else (put,),)))
-    judged = settle(spot, _as_chips(spot, put))
-    after = judged.after
-    assert after is not None
-    ruling = judged.ruling
+    before.give_turn(seat)
+    return before
+
+
+def over_pot(hand: Hand, seat: str, put: int | None = None) -> bool:
+    """Whether ``put`` is over what pot limit allows the seat; without it, the unruled amount on its line."""
+    if hand.table.structure != POT_LIMIT:
+        return False
+    i = hand.table.index[seat]
+    if put is None:
+        hand, put = before_put(hand, seat), hand.bet[i]
+    return put > hand.raise_range(i)[1]
+
+
+def let_stand(hand: Hand, seat: str, followers: Sequence[str]) -> Hand:
+    """The hand with the unruled amount on ``seat``'s line as the price, answered by ``followers``."""
+    now = hand.copy()
+    if now.bet_of(seat) > now.bet_to:
+        now.set_level(now.bet_of(seat), all_in=False)
+    for answered in (seat, *followers):
+        now.lose_raise(answered)
+    return now
+
+
+def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str], topic: str = "correct") -> Judgement:
+    """Put right an amount that lies wrong on ``seat``'s line, as if its chips were judged now.
+
+    ``hand`` counts the wrong amount as the seat's line and the right price as ``bet_to``; ``later`` are the seats
+    that answered the wrong amount.  They add, or get back, the difference.  Chips that are known are judged by the
+    chip rules, as one motion; of an amount alone only its size is known.
+    """
+    put = hand.bet_of(seat)
+    followers = {s: hand.bet_of(s) for s in later if hand.status_of(s) != "folded" and hand.bet_of(s) == put}
+    lying = hand.line_chips.get(hand.table.index[seat], ())
+    known = bool(lying) and sum(lying) == put
+    spot = Spot(before_put(hand, seat), profile, Gesture(seat=seat, motions=(lying if known else (put,),)))
+    judged = settle(spot, read_chips(spot) if known else _as_amount(spot, put))
+    ruling, after = judged
+    cite = tuple(dict.fromkeys((*profile.clauses(topic), *ruling.cite)))
+    if after is None:
+        return Judgement(replace(ruling, cite=cite), None)
     adjust = (*(() if not ruling.add else (Adjustment(seat, ruling.add),)), *_follow(after, followers))
-    free = rights.may_raise(after, seat)
     return Judgement(
         replace(
             ruling,
@@ -94,13 +123,7 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -
             adjust=adjust,
             back_chips=ruling.back_chips if known else (),
             change=ruling.change if known else None,
-            next_seat=hand.to_act,
-            may_raise=free,
-            may_not_raise=rights.locked(after, seat),
-            min_raise_to=rights.smallest(after, free),
-            max_raise_to=rights.largest(after, free),
-            options=rights.options(after),
-            cite=tuple(dict.fromkeys((*profile.clauses("correct"), *ruling.cite))),
+            cite=cite,
             reason=Reason("corrected", {**ruling.reason.params, "to": ruling.to or 0}),
             candidates=(),
         ),
@@ -108,11 +131,21 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str]) -
     )
 
 
-def _as_chips(spot: Spot, put: int) -> Reading:
-    """Read the amount without the chip rules: how many chips it was is no longer known."""
+def told(ruling: Ruling, hand: Hand, adjust: Sequence[Adjustment]) -> Ruling:
+    """The same ruling with what later seats add; if nobody moves a chip, the amount in ``hand`` was right."""
+    ruling = replace(ruling, adjust=(*ruling.adjust, *adjust))
+    if ruling.adjust or ruling.add or ruling.back or ruling.to != hand.bet_of(ruling.seat):
+        return ruling
+    return replace(ruling, action="stands", reason=Reason("amount_right", {"seat": ruling.seat, "to": ruling.to or 0}))
+
+
+def _as_amount(spot: Spot, put: int) -> Reading:
+    """Read the amount without the chip rules: how many chips it was is not known."""
     if put > spot.price or spot.opening:
         return raise_to(spot, put, spoken=False, topics=("under_raise",))
-    return Reading(kind="call", reason=Reason("undercall"), topics=("undercall",))
+    if put == spot.price or put >= spot.mine:
+        return Reading(kind="call", reason=Reason("call"), topics=("undercall",))
+    return undercall(spot, put, ())
 
 
 def _follow(after: Hand, followers: dict[str, int]) -> tuple[Adjustment, ...]:

@@ -61,17 +61,29 @@ class Facing(State):
         return self.bet_to
 
     def reopened(self, i: int) -> bool:
-        """Whether seat ``i`` has not acted, or a raise that counts has come since it did (alone or added up)."""
+        """Whether seat ``i`` has not acted, has heard a whole raise since it did, or faces enough of one.
+
+        All-ins that are no whole raise are measured from what the seat itself answered: of two seats behind the same
+        all-in one may be free and the other not.
+        """
         seen = self.seen[i]
         if seen < 0 or self.heard[i] < self.raises:
             return True
         table = self.table
         if not table.cumulative:
             return False
-        need = self.full
         if table.half:
-            return 2 * (self.bet_to - seen) >= (table.unit(self.street) if table.half_of_min else need) > 0
-        return self.bet_to - seen >= need > 0
+            return 2 * (self.bet_to - seen) >= self.due(seen) > 0
+        return self.bet_to - seen >= self.full > 0
+
+    def due(self, seen: int) -> int:
+        """The raise of which half reopens the betting for a seat that has answered ``seen``."""
+        table = self.table
+        if table.half_of_min:
+            return table.unit(self.street)
+        if table.structure == FIXED_LIMIT and self.street == 0 and seen < self.full:
+            return self.full - table.bring_in  # over the bring-in, the whole raise is the completion
+        return self.full
 
     def capped(self) -> bool:
         """Fixed limit: the raises of this street are used up."""

@@ -232,27 +232,41 @@ class Hand(Facing):
             if size >= self.full or (table.raise_step and size >= table.raise_step):
                 self.full = size
                 self._count(to)
-            elif table.half and 2 * (to - self.base) >= (table.unit(self.street) if table.half_of_min else self.full):
-                self._count(to)
             elif not all_in:
                 self._count(to)  # a completion to the whole bet
+            elif table.half and 2 * self._over(to) >= (table.unit(self.street) if table.half_of_min else self.full):
+                self._count_half(to)
         self.bet_to = to
 
     def _limit_level(self, to: int) -> None:
         """Fixed limit: whole bets count; an all-in counts by the half-bet rule, else it is there to be completed."""
         table = self.table
         whole = self.base + self.full
-        since = self.bet_to if self.bets == 0 and table.bring_in and self.street == 0 else self.base
-        unit = table.small_bet if table.half_of_min else whole - since
-        if to >= whole or (table.half and 2 * (to - since) >= unit):
+        brought = table.bring_in if self.bets == 0 and self.street == 0 else 0
+        if to >= whole:
             self._count(to)
+        elif table.half and 2 * (self._over(to) - (brought if table.cumulative else 0)) >= (
+            table.unit(self.street) if table.half_of_min else self.full - brought
+        ):
+            self._count_half(to)
         elif not table.completion and not (self.bets == 0 and table.bring_in):
             self.base = to  # full-bet rule: the next raise adds a whole bet on top
+
+    def _over(self, to: int) -> int:
+        """What an all-in to ``to`` is measured by: short ones before it add up, where the profile lets them."""
+        return to - (self.base if self.table.cumulative else self.bet_to)
 
     def _count(self, to: int) -> None:
         self.base = to
         self.bets += 1
         self.raises += 1
+
+    def _count_half(self, to: int) -> None:
+        """An all-in of at least half is a bet or raise.  Whom it reopens is for each seat to measure, if they add up."""
+        self.base = to
+        self.bets += 1
+        if not self.table.cumulative:
+            self.raises += 1
 
     def pass_turn(self, i: int) -> None:
         """Pass the turn to the next seat that must act, or end the street."""

@@ -13,6 +13,7 @@ from tabled.model.acts import AnyAct, Say
 from tabled.model.ruling import Reason
 from tabled.rules.bringin import read_bring_in
 from tabled.rules.chips import read_chips
+from tabled.rules.doubt import named
 from tabled.rules.gesture import Gesture, read
 from tabled.rules.hand import Hand
 from tabled.rules.profile import Profile
@@ -52,7 +53,7 @@ def read_acts(hand: Hand, profile: Profile, acts: Sequence[AnyAct]) -> Gesture:
 def rule(hand: Hand, profile: Profile, gesture: Gesture) -> Judgement:
     """Rule a gesture of the seat to act."""
     spot = Spot(hand, profile, gesture)
-    return settle(spot, interpret(spot))
+    return settle(spot, named(spot, interpret(spot), interpret))
 
 
 def interpret(spot: Spot) -> Reading:

@@ -20,6 +20,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     ``to`` is meant for a raise (before the stack limits it).  ``topics`` are what it cites, ``rests_on`` the
     settings it depends on where a text leaves room.  ``may_fold`` and ``may_raise`` are for a ``call_or_fold``.
+    ``why`` tells the floor why it is wanted, where ``reason`` does not.
     """
 
     kind: Kind
@@ -34,6 +35,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     may_check: bool = False
     back: int | None = None
     floor: bool = False
+    why: Reason | None = None
 
 
 class Spot:
@@ -41,11 +43,12 @@ class Spot:
 
     ``line`` is its counted bet, ``price`` the total to call, ``owes`` whether it faces a bet, ``option`` whether
     it may check over a bet that is already its own (big blind), ``mine`` its line and stack together.
-    ``lying`` is the worth of the chips of its earlier bet that still lie on the line.
+    ``lying`` is the worth of the chips of its earlier bet that still lie on the line; ``left`` are those chips if
+    others of that bet were taken back, else none.
     """
 
     __slots__ = (
-        "capped", "complete", "covered", "gap", "gesture", "hand", "high", "i", "line", "line_chips", "low", "lying",
+        "capped", "complete", "covered", "gap", "gesture", "hand", "high", "i", "left", "line", "line_chips", "low", "lying",
         "may_raise", "mine", "opening", "option", "owes", "price", "profile", "seat", "structure",
     )  # fmt: skip
 
@@ -63,6 +66,7 @@ class Spot:
         self.covered = self.line_chips is not None and self.owes and sum(self.line_chips) >= self.price
         whole = self.line if self.line_chips is None else sum(self.line_chips)
         self.lying = max(whole - sum(gesture.lifted), 0)
+        self.left = _left(self.line_chips, gesture.lifted, self.lying)
         self.may_raise = hand.may_raise(i)
         self.capped = hand.capped()
         self.complete = hand.complete_to(i)
@@ -90,3 +94,15 @@ class Spot:
         over = total - self.hand.bet_to
         whole = self.hand.bet_to if self.profile.underraise_half_of == "bet" and not self.opening else self.gap
         return 2 * over >= whole
+
+
+def _left(line: tuple[int, ...] | None, lifted: tuple[int, ...], lying: int) -> tuple[int, ...]:
+    """The chips of an earlier bet that stayed when others of it were lifted; as one where they are not known."""
+    if not lifted or not lying:
+        return ()
+    rest = list(line or ())
+    for chip in lifted:
+        if chip not in rest:
+            return (lying,)
+        rest.remove(chip)
+    return tuple(rest)

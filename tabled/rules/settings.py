@@ -13,6 +13,13 @@ class Setting(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] = ()
 
 
+_WINDOW = {
+    "street": "until the next card",
+    "all_acted": "until everybody has acted on it",
+    "substantial_action": "until substantial action",
+    "none": "not at all",
+}
+
 SETTINGS_EXPLAINED: dict[str, Setting] = {
     "speech_vs_chips": Setting(
         "Mouth against hands when both came, one after the other.",
@@ -200,6 +207,16 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         {"ignored": "the undercall rule holds", "floor": "the floor may let him choose again"},
         ("undercall",),
     ),
+    "tiny_chips": Setting(
+        "Silent chips of no more than a tenth of the call.",
+        {"undercall": "the undercall rule holds", "floor": "the floor decides; it may be a full call"},
+        ("tiny_chips",),
+    ),
+    "accepted_action": Setting(
+        "Just the wrong amount that the dealer named for the bet, put in or said by the caller.",
+        {"full": "the caller has accepted the whole bet", "undercall": "judged as any other amount"},
+        ("accepted",),
+    ),
     "tap_facing": Setting(
         "A tap on the table while facing a bet.",
         {"as_check": "an invalid check: call or fold", "ask": "the same, and it is shown to the floor"},
@@ -254,12 +271,17 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
     ),
     "correction_window": Setting(
         "How long too small a bet or raise can be put right.",
-        {"street": "until the next card", "substantial_action": "until substantial action", "none": "not at all"},
+        _WINDOW,
         ("correct",),
     ),
     "pot_overbet_window": Setting(
-        "How long a wrong pot-limit bet can be put right.",
-        {"substantial_action": "until substantial action", "all_acted": "until everybody has acted on it"},
+        "How long a pot-limit bet over the pot can be cut to it.",
+        _WINDOW,
+        ("correct_pot",),
+    ),
+    "pot_underbet_window": Setting(
+        "How long a pot-limit bet that was to be the pot, and was counted too low, can be lifted to it.",
+        _WINDOW,
         ("correct_pot",),
     ),
     "third_party": Setting("Who may point out a wrong amount.", {}, ("third_party", "correct")),

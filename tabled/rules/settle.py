@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tabled.model.acts import Decided
 from tabled.model.ruling import Change, Faced, Option, Reason, Ruling, Verb, Verdict
 from tabled.rules import rights
 from tabled.rules.gesture import Gesture
@@ -101,6 +102,7 @@ def _ruling(spot: Spot, reading: Reading, after: Hand, verb: Verb) -> Ruling:
         candidates=reading.candidates,
         profile=spot.profile.hash,
         default_to=reading.default_to,
+        floor_reason=reading.why,
     )
     return rights.told(ruling, after)
 
@@ -149,12 +151,19 @@ def _money(spot: Spot, to: int) -> _Money:
     """Chips to move so that ``to`` lies on the line: what lies there now against what counts."""
     felt = spot.felt
     if spot.gesture.decided is not None:
-        return _Money()  # ruled before: its chips are settled
+        return _ruled_money(spot.gesture.decided, to)
     if felt < to:
         return _Money(add=to - felt)
     if felt == to:
         return _Money()
     return _back(spot, felt - to)
+
+
+def _ruled_money(decided: Decided, to: int) -> _Money:
+    """Ruled before, so its chips are settled, but for a bet or raise that was let through at a wrong amount."""
+    if decided.to is None or decided.act not in ("bet", "raise", "complete"):
+        return _Money()
+    return _Money(add=max(to - decided.to, 0), back=max(decided.to - to, 0))
 
 
 def _back(spot: Spot, amount: int) -> _Money:
@@ -197,6 +206,7 @@ def _undecided(spot: Spot, reading: Reading) -> Ruling:
         candidates=reading.candidates,
         profile=spot.profile.hash,
         default_to=reading.default_to,
+        floor_reason=reading.why,
     )
 
 

@@ -138,7 +138,7 @@ def _levels(hand: Hand, situation: Situation) -> None:
         hand.base = min(hand.base, hand.bet_to)
         if situation.bet_to:  # before a bet, the smallest one is the profile's to say
             hand.full = situation.last_full_raise or hand.full
-        if situation.straddle and hand.street == 0 and hand.bet_to == situation.straddle and hand.raises == 1:
+        if situation.straddle and hand.street == 0 and hand.bet_to == situation.straddle and hand.bets == 1:
             big = table.big_blind  # nobody has raised: the profile says what a straddle makes of the first raise
             hand.full = situation.straddle if table.straddle_doubles else situation.straddle - big
     elif situation.bet_of_round == 0 and situation.last_full_raise in (table.small_bet, table.big_bet):

@@ -14,7 +14,7 @@ class State:
     """The changing state of one hand.
 
     ``stack``, ``bet`` (this street), ``paid`` (all streets) and ``state`` are by seat index.  ``seen`` is the bet
-    level a seat last answered on this street, -1 before its first act; ``heard`` the number of counted raises
+    level a seat last answered on this street, -1 before its first act; ``heard`` the number of whole raises
     then.  ``base`` is the last level that counts as a bet or raise, ``full`` the size of the last full raise,
     ``bets`` how many bets and raises count toward the cap.
     """

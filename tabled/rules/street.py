@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from tabled.model.acts import (
     AnyAct,
+    Claims,
     DealerGivesChange,
     DealerStatesAmount,
     Decided,
@@ -21,9 +22,11 @@ from tabled.model.acts import (
     Place,
     PushForward,
     Say,
+    Witness,
 )
 from tabled.model.ruling import Adjustment, Candidate, Reason, Ruling
-from tabled.rules import correct, rights
+from tabled.rules import afterwards, correct, rights
+from tabled.rules.accepted import accepted
 from tabled.rules.gesture import Gesture
 from tabled.rules.hand import Hand
 from tabled.rules.judge import judge
@@ -45,7 +48,7 @@ class Docket:
     """
 
     def __init__(self, hand: Hand, profile: Profile, put_by: str | None = None, put_followers: Sequence[str] = ()):
-        self.hand = hand
+        self.hand = self.start = hand
         self.profile = profile
         self.put_by, self.put_followers = put_by, tuple(put_followers)
         self.open: list[AnyAct] = []
@@ -56,6 +59,9 @@ class Docket:
         self.subject: str | None = None
         self.free_acts: set[str] = set()
         self.quoted: int | None = None
+        self.quoted_price: int | None = None  # the price of which the dealer spoke; None until it stands
+        self.late: dict[str, list[AnyAct]] = {}
+        self.short: list[str] = []  # seats that undercalled one after the other
         self.street_closed = False
         self.adjust: list[Adjustment] = []
         self.final: Judgement | None = None
@@ -68,6 +74,7 @@ class Docket:
         match act:
             case DealerStatesAmount():
                 self.quoted = act.amount
+                self.quoted_price = None if self.open else self.hand.bet_to
             case NextCardDealt():
                 self._settle_open()
                 self.street_closed = True
@@ -86,7 +93,11 @@ class Docket:
             if self._waits_for_chips(act):
                 self.premature = seat
             else:
-                self._settle_open()
+                self._close_open()
+            if self._is_late(act):
+                self.late.setdefault(seat, []).append(act)
+                self.subject = seat
+                return
         if not isinstance(act, Decided) and seat not in self.free_acts:
             self.free_acts.add(seat)
             self.subject = seat
@@ -98,6 +109,24 @@ class Docket:
             return
         else:
             self.held[seat] = (self.hand.bet_to, [act])
+
+    def _close_open(self) -> None:
+        """Another seat acts.  A claim that the raise was not seen is too late once somebody has (RRP 3.12)."""
+        acts = [a for a in self.open if not isinstance(a, Claims)]
+        self.open = acts or self.open
+        self._settle_open()
+
+    def _is_late(self, act: AnyAct) -> bool:
+        """Whether this comes after the seat's act was ruled and others have acted, with no new turn of its own ahead."""
+        seat = act.seat
+        judged = self.judged.get(seat)
+        if judged is None or seat in self.held or isinstance(act, Decided):
+            return False
+        turn = self.hand.to_act == seat
+        if isinstance(act, Claims):
+            return judged.after is None or not turn
+        faces = self.hand.bet_of(seat) < self.hand.bet_to
+        return judged.after is not None and not (turn or faces or afterwards.folds(act))
 
     def _open_seat(self) -> str | None:
         return self.open[0].seat if self.open else None
@@ -119,20 +148,23 @@ class Docket:
     def _rule(self, acts: list[AnyAct]) -> None:
         seat = acts[0].seat
         self.before[seat] = self.hand
-        judged = judge(self.hand, self.profile, acts)
+        quoted = self.quoted if self.quoted_price == self.hand.bet_to else None
+        judged = accepted(self.hand, self.profile, acts, quoted) or judge(self.hand, self.profile, acts)
         self._note(seat, acts, judged)
 
     def _note(self, seat: str, acts: list[AnyAct], judged: Judgement) -> None:
         self.judged[seat] = judged
         self.groups.append((seat, acts))
+        if judged.ruling.reason.code == "undercall":
+            self.short.append(seat)
+        elif len(self.short) < 2:
+            self.short = []
         if judged.after is None:
             return
-        decided = acts[-1]
-        if isinstance(decided, Decided) and decided.to is not None and decided.act == "call":
-            short = (judged.ruling.to or 0) - decided.to
-            if short > 0 and not judged.ruling.all_in:
-                self.adjust.append(Adjustment(seat, short))
+        self.adjust += _difference(judged, acts)
         self.hand = judged.after
+        if self.quoted_price is None:
+            self.quoted_price = self.hand.bet_to
 
     def _due_held(self) -> None:
         while self.hand.to_act in self.held:
@@ -166,16 +198,35 @@ class Docket:
             return
         self.subject = subject
         if not correct.may_speak(self.profile, act.by):
-            self.final = Judgement(correct.not_heard(self.profile, subject, act.by), None)
+            self.final = Judgement(self._not_heard(subject, act.by), None)
         elif self.put_by is not None:
             self.final = self._correct_put(subject)
         elif subject in self.before:  # else its act is still held, and there is nothing to put right yet
             self.final = self._correct_ruled(subject)
 
+    def _not_heard(self, subject: str, witness: Witness) -> Ruling:
+        """The word does not count; if the dealer counts all the same, the floor hears what that would come to."""
+        ruling = correct.not_heard(self.profile, subject, witness)
+        hand, adjust = self.hand, self.adjust
+        found = None
+        if ruling.floor and self.put_by:
+            found = self._correct_put(subject)
+        elif ruling.floor and subject in self.before:
+            found = self._correct_ruled(subject)
+        self.hand, self.adjust = hand, adjust
+        stands = Candidate("stands", None, Reason("choice_stands"))
+        if not found or found.ruling.to is None or found.ruling.action == "stands":
+            return replace(ruling, candidates=(stands,) if ruling.floor else ())
+        put = Candidate("corrected", found.ruling.to, Reason("choice_corrected", {"to": found.ruling.to}))
+        return replace(ruling, candidates=(stands, put))
+
     def _last_bettor(self) -> str | None:
         for seat, _ in reversed(self.groups):
             judged = self.judged[seat]
             if judged.ruling.verb in ("bet", "raise", "complete") and seat in self.free_acts:
+                return seat
+        for seat, _ in reversed(self.groups):
+            if self.subject is None and self.judged[seat].ruling.verb in ("bet", "raise", "complete"):
                 return seat
         return self.subject or (self.groups[-1][0] if self.groups else None)
 
@@ -190,20 +241,23 @@ class Docket:
         return ""
 
     def _correct_put(self, seat: str) -> Judgement:
-        later = [*self.put_followers, *(s for s, _ in self.groups)]
-        fake: list[list[AnyAct]] = [[Decided(s, "call")] for s in later]
-        why = self._window(fake, self.profile.correction_window)
+        acts = [a for _, a in self.groups]
+        followed: list[list[AnyAct]] = [[Decided(s, "call")] for s in self.put_followers]
+        over = correct.over_pot(self.start, seat)
+        setting = self.profile.pot_overbet_window if over else self.profile.correction_window
+        topic = "correct_pot" if over else "correct"
+        why = self._window([*followed, *acts], setting)
+        self.adjust = []
         if why:
-            hand = self.hand.copy()
-            if hand.bet_of(seat) > hand.bet_to:
-                hand.set_level(hand.bet_of(seat), all_in=False)
-            for answered in (seat, *later):
-                hand.lose_raise(answered)  # they have acted at the amount that stands
-            self.hand = hand
-            return Judgement(correct.stands(hand, self.profile, seat, why, "correct"), hand)
-        judged = correct.correct_put(self.hand, self.profile, seat, later)
-        self.hand = judged.after or self.hand
-        return judged
+            self.hand = correct.let_stand(self.start, seat, self.put_followers)
+            self._again(acts)
+            return Judgement(correct.stands(self.hand, self.profile, seat, why, topic), self.hand)
+        judged = correct.correct_put(self.start, self.profile, seat, self.put_followers, topic)
+        if judged.after is None:
+            return judged
+        self.hand = judged.after
+        self._again(acts)
+        return Judgement(correct.told(_rights(judged.ruling, self.hand, ""), self.start, self.adjust), self.hand)
 
     def _correct_ruled(self, seat: str) -> Judgement:
         """The wrong amount was put in during these acts."""
@@ -215,21 +269,24 @@ class Docket:
         if _said_all_in(acts) and put < before.bet_of(seat) + before.stack_of(seat) and after:
             return self._hidden(before, seat, put)
         intended = self._intended(before, put)
-        pot = before.table.structure == POT_LIMIT and (
-            intended is not None or put > before.raise_range(before.table.index[seat])[1]
-        )
-        setting = self.profile.pot_overbet_window if pot else self.profile.correction_window
+        over = correct.over_pot(before, seat, put)
+        if over:
+            setting = self.profile.pot_overbet_window
+        else:
+            setting = self.profile.correction_window if intended is None else self.profile.pot_underbet_window
         why = self._window(after, setting)
-        topic = "correct_pot" if pot else "correct"
+        topic = "correct_pot" if over or intended is not None else "correct"
         if why:
             return self._stands(seat, put, after, why=why, topic=topic)
         if intended is None:
             ruling = replace(ruled.ruling, cite=_first(self.profile.clauses(topic), ruled.ruling.cite))
-            return Judgement(ruling, self.hand)
+            own = (Adjustment(seat, ruling.add),) if ruling.add and isinstance(acts[-1], Decided) else ()
+            return Judgement(replace(ruling, adjust=(*own, *self.adjust)), self.hand)
         # The pot was quoted wrong and the pot was meant: judge it as the true pot, with what lies there.
         spot = Spot(before, self.profile, _chips_only(seat, put))
         judged = settle(spot, Reading(kind="raise", to=spot.high, reason=Reason("corrected_pot"), topics=(topic,)))
         self.hand = judged.after or self.hand
+        self.adjust = []
         self._again(after)
         return Judgement(judged.ruling, self.hand)
 
@@ -268,6 +325,7 @@ class Docket:
                 return
             judged = judge(self.hand, self.profile, acts)
             if judged.after is not None:
+                self.adjust += _difference(judged, acts)
                 self.hand = judged.after
 
     # ---- the ruling asked for ---------------------------------------------------------------------------------
@@ -283,15 +341,23 @@ class Docket:
             return self._finish(self.final)
         seat = self.subject
         if self.held and substantial([acts for _, acts in self.held.values()]):
-            seat, (_, acts) = next(iter(self.held.items()))
-            return self._skipped(seat, acts)
+            return self._skipped(self._first_binding())
+        if len(self.short) > 1 and self.profile.undercall == "opening_only":
+            return afterwards.backs_up(self.judged[self.short[0]], self.profile, self.short[1:])
         if seat is None:
             if not self.groups and not self.held:
                 raise ValueError("no act to rule on")
             seat = next(iter(self.held)) if self.held else self.groups[-1][0]
         if seat in self.held:
             return self._finish(judge(self.hand, self.profile, self.held[seat][1]))
-        return self._finish(self.judged[seat])
+        return self._finish(afterwards.with_late(self.judged[seat], self.late.get(seat, ())))
+
+    def _first_binding(self) -> str:
+        """The first of the seats that acted out of turn whose act can bind: a check of a bet cannot."""
+        for seat, (_, acts) in self.held.items():
+            if behind_skipped(self.hand, self.profile, acts).after is not None:
+                return seat
+        return next(iter(self.held))
 
     def _leave_unfinished(self) -> None:
         """A last bare "raise" or "bet", with neither amount nor chips yet, leaves the act before it in question."""
@@ -302,9 +368,9 @@ class Docket:
             self.subject = next((s for s, _ in reversed(self.groups) if s in self.free_acts), self.subject)
             self.open = []
 
-    def _skipped(self, seat: str, acts: Sequence[AnyAct]) -> Judgement:
+    def _skipped(self, seat: str) -> Judgement:
         """Substantial action behind a skipped seat: the acts out of turn bind, in their order."""
-        judged = behind_skipped(self.hand, self.profile, acts)
+        judged = behind_skipped(self.hand, self.profile, self.held[seat][1])
         turn = self.hand.to_act
         for other, (_, later) in self.held.items():
             if other == seat or judged.after is None:
@@ -344,6 +410,15 @@ def _rights(ruling: Ruling, hand: Hand, last: str) -> Ruling:
         round_over=hand.street_over,
     )
     return rights.told(now, hand)
+
+
+def _difference(judged: Judgement, acts: Sequence[AnyAct]) -> list[Adjustment]:
+    """What a seat adds, or gets back, that answered another amount than it owes."""
+    act = acts[-1]
+    if not isinstance(act, Decided) or act.act != "call" or act.to is None or judged.ruling.all_in:
+        return []
+    due = (judged.ruling.to or 0) - act.to
+    return [Adjustment(act.seat, due)] if due else []
 
 
 def _put(before: Hand, seat: str, acts: Sequence[AnyAct]) -> int:

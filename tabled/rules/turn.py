@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tabled.model.acts import AnyAct, Decided
-from tabled.model.ruling import Reason
+from tabled.model.acts import AnyAct, Decided, Say
+from tabled.model.ruling import Candidate, Reason, Ruling
 from tabled.rules import rights
+from tabled.rules.doubt import WHY, outcomes, turned
 from tabled.rules.gesture import Gesture
 from tabled.rules.hand import Hand
 from tabled.rules.judge import interpret, read_acts, rule
@@ -19,9 +20,12 @@ from tabled.rules.words import binding, conditional
 
 
 def with_chips(acts: Sequence[AnyAct]) -> bool:
-    """Whether an act put chips in (for counting substantial action)."""
-    return any(getattr(a, "chips", ()) for a in acts) or any(
-        isinstance(a, Decided) and a.act not in ("check", "fold") for a in acts
+    """Whether an act put chips in, or bound its seat to (for counting substantial action)."""
+    return any(
+        getattr(a, "chips", ())
+        or (isinstance(a, Decided) and a.act not in ("check", "fold"))
+        or (isinstance(a, Say) and a.word not in ("check", "fold", "other"))
+        for a in acts
     )
 
 
@@ -42,6 +46,29 @@ def resolve_held(now: Hand, bet_then: int, profile: Profile, acts: Sequence[AnyA
         reading = interpret(Spot(now, profile, gesture))
         if reading.reason == conditional().reason:
             return settle(Spot(now, profile, gesture), reading)
+    judged = _resolved(now, bet_then, profile, gesture)
+    if "out_of_turn" not in profile.ask_floor or judged.ruling.action == "floor":
+        return judged
+    others = [_resolved(now, bet_then, law, gesture).ruling for law in turned(profile, ["out_of_turn"])]
+    spot = Spot(now, profile, gesture)
+    named = outcomes(spot, *(_as_reading(r) for r in (judged.ruling, *others)))
+    return Judgement(replace(judged.ruling, floor_reason=WHY["out_of_turn"], candidates=named), judged.after)
+
+
+def _as_reading(ruling: Ruling) -> Reading:
+    """What an act out of turn came to, as a reading that the floor can be offered."""
+    match ruling.verb:
+        case "fold" | "check" | "call":
+            return Reading(kind=ruling.verb)
+        case "bet" | "raise" | "complete":
+            return Reading(kind="raise", to=ruling.to or 0)
+        case _:
+            return Reading(kind="call_or_fold" if ruling.action == "call_or_fold" else "pending")
+
+
+def _resolved(now: Hand, bet_then: int, profile: Profile, gesture: Gesture) -> Judgement:
+    """The act under one value of ``out_of_turn``."""
+    says = binding(gesture.words)
     if says is not None and says.word == "fold":
         return _flag(rule(now, profile, gesture), profile)  # a fold binds whenever it comes
     changed = now.bet_to != bet_then
@@ -103,6 +130,11 @@ def behind_skipped(hand: Hand, profile: Profile, acts: Sequence[AnyAct]) -> Judg
     ruling = replace(
         judged.ruling,
         floor=True,
+        floor_reason=Reason("why_skipped", {"skipped": skipped}),
+        candidates=(
+            Candidate("pending", None, Reason("choice_skipped_acts", {"skipped": skipped})),
+            Candidate("fold", None, Reason("choice_skipped_dead", {"skipped": skipped})),
+        ),
         skipped=(skipped,),
         may_raise=tuple(s for s in judged.ruling.may_raise if s != skipped),
         cite=tuple(dict.fromkeys((*profile.clauses("skipped"), *judged.ruling.cite))),

@@ -58,11 +58,10 @@ def read_word(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
 
 def _fold(spot: Spot) -> Reading:
     if spot.gesture.lifted and spot.owes and spot.profile.prior_pull_back == "binds":
+        code = "lifted_binds" if spot.may_raise else "lifted_binds_call"
         return Reading(
             kind="call_or_fold",
-            reason=Reason(
-                "lifted_binds" if spot.may_raise else "lifted_binds_call", {"to": min(spot.price, spot.mine)}
-            ),
+            reason=Reason(code, {"to": min(spot.price, spot.mine)}),
             topics=("prior_pull_back",),
             may_fold=False,
             may_raise=True,

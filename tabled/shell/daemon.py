@@ -58,7 +58,7 @@ class Daemon:
         self._out = out
         self._table = table_config(config)
         self._console = Console(out, WORDING.say, WORDING.announce, config.table.language)
-        self._intake = Intake()
+        self._intake = Intake(self._on_let_go)
         self._wake = asyncio.Event()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="tabled-journal")
         self._closers = contextlib.ExitStack()
@@ -189,6 +189,10 @@ class Daemon:
         if isinstance(observation, DeviceLost | DeviceUp):
             self._sick.set()
 
+    def _on_let_go(self, observation: AnyObservation) -> None:
+        # Not from within the bridge's own call.
+        asyncio.get_running_loop().call_soon(self._bridge.withdraw, observation)
+
     def _on_command(self, act: AnyOperatorAct) -> None:
         if act.request in self._engine.state.requests:
             self._outlet.ack(act.request, True, "done already", None)
@@ -281,7 +285,7 @@ class Daemon:
     def _after(self, committed: Committed) -> None:
         """Only now: a device may forget what it said, the operator hears what was done, the terminal shows it."""
         entry = committed.entry
-        if isinstance(entry, Seen) and isinstance(entry.observation, Press):
+        if isinstance(entry, Seen):
             self._bridge.acknowledge(entry.observation)
         if isinstance(entry, Ordered):
             self._orders.pop(entry.act.request, None)

@@ -181,6 +181,8 @@ def ruling_json(ruling: Ruling, profile: Profile) -> dict[str, Any]:
         if getattr(ruling, key) is not None:
             out[key] = getattr(ruling, key)
     out["round_over"] = ruling.round_over
+    if ruling.floor_reason is not None:
+        out["floor_reason"] = {"code": ruling.floor_reason.code, "params": ruling.floor_reason.params}
     if ruling.default_to is not None:
         out["default"] = ruling.default_to
     for key in ("penalty", "window"):

@@ -48,6 +48,8 @@ def hand_setup(r: HandRecord) -> HandSetup:
     straddle = max(level[2:], default=0)
     first = next((e.seat for e in r.events if e.kind in ("push", "gesture", "declare")), None)
     posted_late = sum(1 for b in blind if b) > 2
+    # Who opens is taken from the record where cards decide it (stud), and where somebody posted late or straddled:
+    # records start left of the last post, rooms left of the big blind.
     return HandSetup(
         hand_id=r.hand,
         seats=tuple(SeatSetup(str(i + 1), s, ante[i], blind[i]) for i, s in enumerate(r.stacks)),
@@ -158,6 +160,7 @@ class _Player:
             "max_to": faced.max_to if faced.raise_open else None,
             "raise_open": faced.raise_open,
             "all_in": ruling.all_in,
+            "change": ruling.back,
             "pot_before": before.pot_total,
             "floor": ruling.floor,
             "cite": list(ruling.cite),
@@ -235,16 +238,22 @@ _COMPARED = (
     "raise_open",
     "all_in",
     "pot_before",
+    "change",
 )
 
 
 def hand_differences(record: dict[str, Any], got: dict[str, Any]) -> list[str]:
-    """Differences of a played hand's rulings and pots from what it expects."""
+    """Differences of a played hand's rulings, pots and stacks from what it expects.
+
+    What a hand does not say (a field, ``street_pots``) is not compared, but for change, which is none then.  A
+    completion counts as a raise: the records have no word for it.
+    """
     wrong: list[str] = []
     expected, rulings = record.get("expected") or [], got["rulings"]
     if len(expected) != len(rulings):
         wrong.append(f"rulings: expected {len(expected)}, ruled {len(rulings)}")
-    for want, have in zip(expected, rulings, strict=False):
+    for told, have in zip(expected, rulings, strict=False):
+        want = {"change": 0, **told}  # a hand names the change where there is some
         for key in _COMPARED:
             if key in want and want[key] != have[key]:
                 label = f"act {have['k']} (seat {have['seat']}, {have['verb']})"
@@ -252,4 +261,7 @@ def hand_differences(record: dict[str, Any], got: dict[str, Any]) -> list[str]:
     pots = record.get("street_pots")
     if pots is not None and pots != got["street_pots"]:
         wrong.append(f"street_pots: expected {pots}, ruled {got['street_pots']}")
+    stacks = record.get("before_award_stacks")
+    if stacks is not None and stacks != got["stacks"]:
+        wrong.append(f"before_award_stacks: expected {stacks}, ruled {got['stacks']}")
     return wrong

@@ -73,13 +73,13 @@ def test_a_reader_that_calls_is_heard_and_acknowledged_after_the_commit() -> Non
         called = Called()
         called.port.plug()
         async with running(Room(called.config)) as room:
-            await room.until(lambda: room.of(DeviceUp), seconds=5)
+            await room.until(lambda: room.of(DeviceUp))
             called.field[1] = [A]
-            (seen,) = await room.until(lambda: room.of(Present), seconds=5)
+            (seen,) = await room.until(lambda: room.of(Present))
             await asyncio.sleep(1.0)
             assert called.held() == 1, "not acknowledged before the commit"
             room.bridge.acknowledge(seen)
-            await room.until(lambda: called.held() == 0, seconds=5)
+            await room.until(lambda: called.held() == 0)
             assert told(room) == [(1, A)], "repeated meanwhile, told once"
             assert seen.span.earliest_ns == 0
             assert not seen.complete
@@ -97,10 +97,10 @@ def test_a_connection_that_ends_between_notifications_is_no_loss() -> None:
         room = Room(called.config)
         room.sink = room.commits
         async with running(room):
-            await room.until(lambda: called.port.opened >= 2 and not called.port.connected, seconds=6)
+            await room.until(lambda: called.port.opened >= 2 and not called.port.connected)
             called.field[2] = [B]
-            await room.until(lambda: told(room) and called.held() == 0, seconds=5)
-            await room.until(lambda: called.port.opened >= 5, seconds=8)
+            await room.until(lambda: told(room) and called.held() == 0)
+            await room.until(lambda: called.port.opened >= 5)
             assert room.of(DeviceLost) == []
             assert told(room) == [(2, B)]
             assert len(room.of(DeviceUp)) == 1
@@ -115,11 +115,11 @@ def test_a_daemon_that_dies_before_the_commit_is_called_again() -> None:
         called.port.plug()
         called.field[1] = [A, B]
         async with running(dead := Room(called.config)):
-            await dead.until(lambda: len(told(dead)) == 2, seconds=5)
+            await dead.until(lambda: len(told(dead)) == 2)
         heir = Room(called.config)
         heir.sink = heir.commits
         async with running(heir):
-            await heir.until(lambda: len(told(heir)) == 2 and called.held() == 0, seconds=6)
+            await heir.until(lambda: len(told(heir)) == 2 and called.held() == 0)
         called.port.unplug()
 
     drive(body)
@@ -129,16 +129,16 @@ def test_a_reader_that_does_not_call_is_named_and_heard_when_it_does() -> None:
     async def body() -> None:
         called = Called()
         async with running(Room(called.config)) as room:
-            (lost,) = await room.until(lambda: room.of(DeviceLost), seconds=5)
+            (lost,) = await room.until(lambda: room.of(DeviceLost))
             assert lost.reason.startswith("nobody called in 2")
             assert "notification channel" in lost.advice
             called.port.plug()
-            await room.until(lambda: room.of(DeviceUp), seconds=6)
+            await room.until(lambda: room.of(DeviceUp))
             called.port.unplug()
-            await room.until(lambda: len(room.of(DeviceLost)) == 2, seconds=6)
+            await room.until(lambda: len(room.of(DeviceLost)) == 2)
             assert room.of(DeviceLost)[1].reason.startswith("nothing heard for 2")
             called.port.plug()
-            await room.until(lambda: len(room.of(DeviceUp)) == 2, seconds=6)
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
         called.port.unplug()
 
     drive(body)
@@ -153,7 +153,7 @@ def test_one_peer_and_only_the_right_one(peer: str) -> None:
             await room.until(lambda: room.health("reader").opened)
             if not peer:  # whoever comes first is the reader
                 called.port.plug()
-                await room.until(lambda: room.of(DeviceUp), seconds=5)
+                await room.until(lambda: room.of(DeviceUp))
             stranger = socket.socket()
             stranger.bind(("127.0.0.2", 0))
             stranger.setblocking(False)
@@ -167,7 +167,7 @@ def test_one_peer_and_only_the_right_one(peer: str) -> None:
             if peer:
                 assert room.of(DeviceUp) == []
                 called.port.plug()
-            await room.until(lambda: room.of(DeviceUp), seconds=5)
+            await room.until(lambda: room.of(DeviceUp))
         called.port.unplug()
 
     drive(body)
@@ -180,13 +180,13 @@ def test_a_reader_that_lost_its_power_takes_its_old_connection_over() -> None:
         room = Room(called.config)
         room.sink = room.commits
         async with running(room):
-            await room.until(lambda: room.of(DeviceUp), seconds=5)
+            await room.until(lambda: room.of(DeviceUp))
             silent = called.port._peer  # the old socket stays open and says nothing more
             assert silent is not None
             asyncio.get_running_loop().remove_reader(silent)
             called.port._peer = None
             called.field[1] = [A]
-            await room.until(lambda: told(room) == [(1, A)] and called.held() == 0, seconds=6)
+            await room.until(lambda: told(room) == [(1, A)] and called.held() == 0)
             silent.close()
         called.port.unplug()
 

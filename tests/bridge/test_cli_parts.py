@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firmware_bridge.cli import findings, main, system
-from firmware_bridge.cli.decode import PROTOCOLS, best
-from tests.bridge.peers import feig_reply, hello_payload, panel_frame, press_payload, records, shared_frames
+from firmware_bridge.cli.decode import PROTOCOLS
+from tests.bridge.peers import feig_reply, hello_payload, panel_frame, press_payload, records
 
 
 def decode(*words: str, stdin: bytes | None = None) -> Result:
@@ -25,7 +25,7 @@ def test_hexadecimal_in_any_dress() -> None:
     for text in ("05ff65e5cb", "05 FF 65 E5 CB", "05:ff:65:e5:cb", "0x05, 0xff, 0x65, 0xe5, 0xcb", "05-ff-65-e5-cb\n"):
         result = decode(text)
         assert result.exit_code == 0, result.output
-        assert "host   [65] get software version" in result.output
+        assert "       0     5  host    [65] get software version" in result.output
         assert "1 frame, 5 bytes in frames, 0 bytes of garbage" in result.output
 
 
@@ -36,11 +36,20 @@ def test_a_capture_of_both_ways_with_garbage(tmp_path: Path) -> None:
     path.write_bytes(capture)
     for words, stdin in (((str(path),), None), (("-",), capture), (("-",), capture.hex().encode())):
         result = decode(*words, stdin=stdin)
+        assert [line[:24].split()[:3] for line in result.output.splitlines()[2:-1]] == [
+            ["0", "7", "host"],
+            ["7", "3", "none"],
+            ["10", "17", "reader"],
+            ["27", "6", "reader"],
+            ["33", "6", "reader"],
+            ["39", "2", "none"],
+        ]
         lines = result.output.splitlines()
-        assert "inventory" in lines[1]
-        assert "e0 04 01 50 a0 5f 02 b7" in lines[2]
-        assert "01 no tag" in lines[3]
-        assert "83 RF error" in lines[4]
+        assert "inventory" in lines[2]
+        assert lines[3].endswith("fe fd fc")
+        assert lines[4].endswith("1 tag  E0040150A05F02B7")
+        assert "01 no tag" in lines[5]
+        assert "83 RF error" in lines[6]
         assert "4 frames" in lines[-1]
         assert "5 bytes of garbage" in lines[-1]
     strict = decode(str(path), "--protocol", "feig-replies")
@@ -53,36 +62,22 @@ def test_a_panels_capture() -> None:
     capture += (
         panel_frame(2, b"\x01\x00") + panel_frame(2, b"\x01") + panel_frame(0x44) + panel_frame(2, b"\0\0", ver=9)
     )
-    lines = decode(capture.hex()).output.splitlines()
-    assert "as panel" in lines[0]
-    for line, words in zip(
-        lines[1:],
-        (
-            "HELLO         seq 1     boot 0000B007 tick          0  'test panel' 1.2 schema 7AB1ED01",
-            "0000B007/9 raise_to amount 800 seat 2 said first",
-            "ACK",
-            "token 5",
-            "pending 1 lost 0",
-            "BAD: HEARTBEAT of 1 bytes",
-            "type 44",
-            "7 frames",
-        ),
-        strict=True,
+    out = decode(capture.hex()).output
+    assert "as panel" in out
+    flat = " ".join(out.split())
+    for words in (
+        "panel HELLO seq 1 boot 0000B007 tick 0 'test panel' 1.2 schema 7AB1ED01",
+        "0000B007/9 raise_to amount 800 seat 2 said first",
+        "host ACK",
+        "token 5",
+        "pending 1 lost 0",
+        "BAD: HEARTBEAT of 1 bytes",
+        "type 44",
+        "a panel frame of protocol version 9; this is version 1",
+        "7 frames",
     ):
-        assert words in line
-    assert "1 refused" in lines[-1]
-
-
-def test_every_published_frame_is_told_by_its_bytes() -> None:
-    names = {"feig-std": "feig", "feig-adv": "feig", "pepper-c1": "pepper", "metratec-ascii": "metratec"}
-    told = 0
-    for protocol, name in names.items():
-        for frame in shared_frames(protocol):
-            raw = bytes.fromhex(frame["hex"])
-            if frame["checksum_ok"] and not (name == "metratec" and frame["direction"] == "host>reader"):
-                assert best(raw).name == name, frame
-                told += 1
-    assert told > 40
+        assert words in flat
+        flat = flat.partition(words)[2]
 
 
 def test_nothing_in_it_is_status_1() -> None:

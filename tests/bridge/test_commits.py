@@ -87,7 +87,7 @@ def test_a_sink_that_dies_before_its_commit_is_told_again(kind: str, tmp_path: P
         heir = Room(held.config)
         heir.sink = heir.commits
         async with running(heir):
-            await heir.until(lambda: held.holds() == 0, seconds=9)
+            await heir.until(lambda: held.holds() == 0)
             assert sorted(events(heir.seen), key=str) == expected
         third = Room(held.config)
         async with running(third):
@@ -115,7 +115,7 @@ def test_a_cable_that_is_out_at_the_commit_makes_nothing_count_twice(kind: str, 
             await asyncio.sleep(0.3)
             assert held.holds() == 2
             held.port.plug()
-            await room.until(lambda: held.holds() == 0, seconds=9)
+            await room.until(lambda: held.holds() == 0)
             assert sorted(events(room.seen), key=str) == expected
         held.port.unplug()
 
@@ -147,7 +147,7 @@ def test_what_the_sink_refuses_or_gives_back_is_told_again(kind: str, tmp_path: 
         async with running(room):
             await room.until(lambda: room.of(DeviceUp))
             held.happen()
-            await room.until(lambda: len(events(room.seen)) >= 2 and held.holds() == 0, seconds=15)
+            await room.until(lambda: len(events(room.seen)) >= 2 and held.holds() == 0)
             assert sorted(events(room.seen), key=str) == expected
             assert room.health(kind).undelivered >= 2
         held.port.unplug()

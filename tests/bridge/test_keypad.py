@@ -421,7 +421,7 @@ def test_a_sink_that_fails_costs_no_press(monkeypatch: pytest.MonkeyPatch) -> No
         async with running(room):
             await room.until(lambda: room.of(DeviceUp))
             socket.pad.key("/*")
-            await room.until(lambda: len(room.of(Press)) == 2, seconds=5)
+            await room.until(lambda: len(room.of(Press)) == 2)
         assert [(p.seq, p.key) for p in room.of(Press)] == [(1, "fold"), (2, "check")]
 
     drive(body)

@@ -65,7 +65,7 @@ def meet(
         port.plug()
         room = Room(config(make, port.path, antennas or list(stacks), **options))
         async with running(room):
-            await room.until(lambda: room.of(DeviceUp), seconds=4)
+            await room.until(lambda: room.of(DeviceUp))
             await body(room, reader)
             check(room, stacks)
         port.unplug()
@@ -75,7 +75,7 @@ def meet(
 
 async def all_antennas(room: Room, _reader: Reader) -> None:
     wanted = set(table())
-    await room.until(lambda: {o.antenna for o in (*room.of(Present), *room.of(CleanEmpty))} >= wanted, seconds=6)
+    await room.until(lambda: {o.antenna for o in (*room.of(Present), *room.of(CleanEmpty))} >= wanted)
     await asyncio.sleep(0.2)
     assert room.of(Corrupt) == []
     assert room.of(DeviceLost) == []
@@ -103,6 +103,7 @@ def test_ports_that_the_reader_goes_through_by_itself() -> None:
         ("pepper", "uid_msb_first", {}),
         ("pepper", "polling", {}),
         ("feig", "ont_default", {}),
+        ("feig", "mux_wrapped", {"mux_frame": "wrapped"}),
         ("feig", "short_info", {}),
     ],
 )
@@ -120,15 +121,27 @@ def test_what_readers_do_that_no_manual_says(make: str, quirk: str, options: dic
 )
 def test_rare_misbehaviour_makes_no_wrong_word(make: str, quirk: str) -> None:
     async def body(room: Room, reader: Reader) -> None:
-        await room.until(lambda: room.health("reader").counters.frames > 350, seconds=14)
+        await room.until(lambda: room.health("reader").counters.frames > 350)
         assert room.of(Present)
 
     meet(make, body, quirks=Quirks(**{quirk: True}), inventory_timeout_ms=250)
 
 
+@pytest.mark.parametrize(("wrapped", "ours", "other"), [(True, "bare", "wrapped"), (False, "wrapped", "bare")])
+def test_the_wrong_form_of_the_multiplexers_command_is_named(wrapped: bool, ours: str, other: str) -> None:
+    async def body(room: Room, reader: Reader) -> None:
+        await room.until(lambda: room.of(Corrupt))
+        (note,) = room.health("reader").notes
+        assert f'try the option mux_frame = "{other}"' in note
+        assert not room.of(Present)
+        assert not room.of(CleanEmpty), "an antenna that was not selected is not empty"
+
+    meet("feig", body, quirks=Quirks(mux_wrapped=wrapped), mux_frame=ours)
+
+
 def test_a_single_antenna_with_only_new_tags_as_shipped_is_never_empty() -> None:
     async def body(room: Room, reader: Reader) -> None:
-        await room.until(lambda: len(room.of(Present)) >= 8, seconds=4)
+        await room.until(lambda: len(room.of(Present)) >= 8)
         await asyncio.sleep(0.3)
         assert room.of(CleanEmpty) == []
 
@@ -147,7 +160,7 @@ def test_lanes_with_the_physics_of_a_high_stack(make: str, lane: str) -> None:
         bounds = room.bridge.worst_arrival_ns("reader", 1), room.bridge.worst_removal_ns("reader", 1)
         assert bounds[0] is not None
         assert bounds[1] is not None
-        await room.until(lambda: [p for p in room.of(Present) if p.complete and len(p.tags) == 20], seconds=6)
+        await room.until(lambda: [p for p in room.of(Present) if p.complete and len(p.tags) == 20])
         for n in range(4):
             uid = f"E0040150000001{n:02X}"
             await asyncio.sleep(0.13)
@@ -164,7 +177,7 @@ def test_lanes_with_the_physics_of_a_high_stack(make: str, lane: str) -> None:
             later = [p for p in room.seen[seen:] if isinstance(p, Present) and p.complete]
             return any(gone not in {t.uid for t in p.tags} for p in later)
 
-        await room.until(missed, seconds=8)
+        await room.until(missed)
         assert loop.time() - at < bounds[1] / 1e9 + 0.05
         assert room.of(CleanEmpty) == []
         # the field changed under the check: what was said stays true of one of its moments
@@ -189,9 +202,9 @@ def test_a_restart_is_named_and_survived() -> None:
         await room.until(lambda: len(room.of(Present)) > 5)
         ups = len(room.of(DeviceUp))
         reader.restart(now_ns())
-        await room.until(lambda: len(room.of(DeviceUp)) > ups, seconds=6)
+        await room.until(lambda: len(room.of(DeviceUp)) > ups)
         seen = len(room.seen)
-        await room.until(lambda: [o for o in room.seen[seen:] if isinstance(o, Present)], seconds=4)
+        await room.until(lambda: [o for o in room.seen[seen:] if isinstance(o, Present)])
 
     for make in MAKES:
         meet(make, body, timing=Timing(real=False, restart_ms=1300.0))
@@ -199,10 +212,10 @@ def test_a_restart_is_named_and_survived() -> None:
 
 def test_a_brown_out_of_a_metratec_reader_is_told_as_a_restart() -> None:
     async def body(room: Room, reader: Reader) -> None:
-        await room.until(lambda: room.of(Restarted), seconds=12)
+        await room.until(lambda: room.of(Restarted))
         seen = len(room.of(DeviceUp))
         assert seen >= 1
-        await room.until(lambda: len(room.of(DeviceUp)) > seen or room.of(Present), seconds=6)
+        await room.until(lambda: len(room.of(DeviceUp)) > seen or room.of(Present))
 
     meet("metratec", body, quirks=Quirks(brown_out=True), timing=Timing(restart_ms=100.0))
 
@@ -219,9 +232,9 @@ def test_a_reader_that_goes_round_by_itself(mode: str, tcp: bool) -> None:
         ours = "buffered" if mode == "buffered" else "notify"
         async with running(Room(config("feig", port.path, [1, 2, 3], mode=ours))) as room:
             room.sink = room.commits
-            await room.until(lambda: room.of(Present), seconds=4)
+            await room.until(lambda: room.of(Present))
             field[3].append("E004015000000002")
-            found = await room.until(lambda: [p for p in room.of(Present) if p.antenna == 3], seconds=4)
+            found = await room.until(lambda: [p for p in room.of(Present) if p.antenna == 3])
             assert [t.uid for t in found[0].tags] == ["E004015000000002"]
             assert not found[0].complete
             assert room.of(CleanEmpty) == []
@@ -258,7 +271,7 @@ def test_two_readers_share_the_air_without_a_clash(make: str) -> None:
         pairs = [(("reader-0", a), ("reader-1", b)) for a in (1, 2, 3) for b in (1, 2, 3) if abs(a - (b + 3)) <= 1]
         room = Room(*configs, neighbours=pairs)
         async with running(room):
-            await room.until(lambda: all(len(room.of(Present, f"reader-{n}")) > 20 for n in (0, 1)), seconds=12)
+            await room.until(lambda: all(len(room.of(Present, f"reader-{n}")) > 20 for n in (0, 1)))
             for present in room.of(Present):
                 place = present.antenna + 3 * int(present.device[-1])
                 assert [t.uid for t in present.tags] == field[place]

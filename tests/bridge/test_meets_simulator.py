@@ -52,7 +52,7 @@ def test_with_the_readers_own_timing_the_stated_bound_holds() -> None:
         port = PtyPort(FeigReader(STACKS.__getitem__, timing=Timing(real=True)))
         port.plug()
         async with running(Room(reader_config(port.path, chips_per_antenna=5))) as room:
-            await room.until(lambda: room.health("reader").figures.sweep_max_ns, seconds=4)
+            await room.until(lambda: room.health("reader").figures.sweep_max_ns)
             await asyncio.sleep(0.6)
             health = room.health("reader")
             # switching 11 times, and inventories of 0, 1, 5, 0, 2, 0, 0, 1 and 3 chips, at the least
@@ -71,7 +71,7 @@ def test_a_bad_line_makes_no_wrong_word_and_is_counted() -> None:
         port.plug()
         config = reader_config(port.path, inventory_timeout_ms=80, reply_timeout_ms=50, chips_per_antenna=5)
         async with running(Room(config)) as room:
-            await room.until(lambda: room.health("reader").counters.frames > 500, seconds=14)
+            await room.until(lambda: room.health("reader").counters.frames > 500)
             assert_true_to_the_table(room)
             counters = room.health("reader").counters
             assert counters.timeouts > 5
@@ -101,17 +101,17 @@ def test_panel_presses_cross_a_bad_line_a_reset_and_a_replug_once_each(tmp_path:
             for n in range(8):
                 press("raise_to", 100 * n)
                 await asyncio.sleep(0.03)
-            await room.until(lambda: panel.pending == 0, seconds=6)
+            await room.until(lambda: panel.pending == 0)
             press("call", 0)
             panel.reset(now_ns())
             port.kick()
             press("fold", 0)
-            await room.until(lambda: len(room.of(Press)) == len(pressed), seconds=6)
+            await room.until(lambda: len(room.of(Press)) == len(pressed))
             press("floor", 0)
             port.replug()
             press("undo", 0)
-            await room.until(lambda: len(room.of(DeviceUp)) >= 3, seconds=6)
-            await room.until(lambda: panel.pending == 0, seconds=6)
+            await room.until(lambda: len(room.of(DeviceUp)) >= 3)
+            await room.until(lambda: panel.pending == 0)
             assert sorted((p.boot, p.seq) for p in room.of(Press)) == sorted((boot, seq) for boot, seq, _ in pressed)
             spans = {(p.boot, p.seq): p.span for p in room.of(Press)}
             for boot, seq, at in pressed:

@@ -128,7 +128,9 @@ def test_every_key_has_its_name() -> None:
     assert [p.key for p in desk.of(Press)] == list(KEYS)
 
 
-@pytest.mark.parametrize("bad", [{"key": 0}, {"key": 19}, {"flags": 2}, {"seq": 0}, {"boot": 0}])
+@pytest.mark.parametrize(
+    "bad", [{"key": 0}, {"key": 19}, {"seat": 11}, {"seat": 77}, {"flags": 2}, {"seq": 0}, {"boot": 0}]
+)
 def test_presses_that_no_panel_sends_are_acknowledged_and_named(bad: dict[str, int]) -> None:
     desk = Desk()
     desk.run(1000)

@@ -257,7 +257,7 @@ def test_presses_pictures_and_a_pulled_cable(bus: Bus) -> None:
             assert "no Stream Deck" in room.health("deck").advice
             bus.plugged = True
             bus.written.clear()
-            await room.until(lambda: len(room.of(DeviceUp)) == 2, seconds=5)
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
             await room.until(lambda: len(bus.images()) == 15)
             bus.key(0)
             await room.until(lambda: len(room.of(Press)) == 2)
@@ -311,7 +311,7 @@ def test_a_dead_reading_thread_is_a_lost_deck(bus: Bus) -> None:
             assert isinstance(port, deck_port.DeckLine)
             port._deck.run_read_thread = False
             await room.until(lambda: room.of(DeviceLost))
-            await room.until(lambda: len(room.of(DeviceUp)) == 2, seconds=4)
+            await room.until(lambda: len(room.of(DeviceUp)) == 2)
 
     drive(body)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 
 from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, Observation, Present, Press, TimeSpan
 from hw_sim.acts import MS, SECOND, Hands, Movement, Timeline
 from hw_sim.camera import Camera
 from hw_sim.noise import HASTY_MS, Disturbance
+from hw_sim.script import Script, Sleep, Until
 from hw_sim.sweeps import Sweeper
 from hw_sim.world import Chip, Spot, World, make_chips
 from tabled.core.entries import AnyInput, Bound, Ordered, Seen, Started, Stated, TableConfig, Ticked
@@ -45,25 +46,27 @@ class Clockwork:
         noise: Disturbance,
         listen: Listener,
         trace: Callable[[str], None] | None = None,
+        chips: Mapping[int, int] = FLOAT,
     ) -> None:
         self.noise, self.profile, self._listen, self._trace = noise, profile, listen, trace
         self.now = START_NS
         self.rng = Random(f"{name}:people")
         self._carriage = Random(f"{name}:carriage")
         self._events: list[tuple[int, int, Callable[[], None]]] = []
-        self._count = self.fed = 0
+        self._count = self.fed = self.news = 0
         self.seats = tuple(str(n) for n in range(1, seats + 1))
-        self.world = World(make_chips(FLOAT, Random(f"{name}:chips")))
+        self.world = World(make_chips(chips, Random(f"{name}:chips")))
         self.world.watch(self._moved)
         self._lying: dict[int, list[str]] = {n: [] for n in range(1, seats + 1)}
         self.camera = Camera(noise, Random(f"{name}:camera"))
         self.reader = Sweeper(self._field, seats, noise, Random(f"{name}:reader"), self._hover)
         self.reads: dict[int, tuple[int, int]] = {}
         """By antenna: how many looks, and when the first and last of them ended."""
-        self.hands = Hands(self.world, self.rng, self.press, self._hand_moved)
+        self.hands = Hands(self.world, self.rng, self.press, self.hand_moved)
         self.hasty = self.rng.random() < noise.hasty
         self._presses = 0
         self.on_landing: Callable[[int, int, Chip], None] | None = None
+        self.on_fed: Callable[[], None] | None = None
         self.state = TableState()
         self.position = 0
         self._wake: int | None = None
@@ -127,6 +130,31 @@ class Clockwork:
         """Let time pass."""
         self.run(lambda: False, seconds)
 
+    def follow(self, script: Script) -> None:
+        """Let people act by their script until it ends; what they wait to hear is looked at when there is news."""
+        try:
+            wait = next(script)
+            while True:
+                if isinstance(wait, Sleep):
+                    self.wait(wait.ns / SECOND)
+                    wait = script.send(True)
+                else:
+                    wait = script.send(self.run(self._heard(wait), wait.ns / SECOND))
+        except StopIteration:
+            return
+
+    def _heard(self, wait: Until) -> Callable[[], bool]:
+        looked = -1
+
+        def ready() -> bool:
+            nonlocal looked
+            if looked == self.news:
+                return False
+            looked = self.news
+            return wait.ready()
+
+        return ready
+
     # -- the product ------------------------------------------------------------------------------
 
     def feed(self, entry: AnyInput) -> None:
@@ -138,9 +166,12 @@ class Clockwork:
             self._say_entry(entry)
         for outcome in made:
             self.position += 1
+            self.news += 1
             if self._trace is not None:
                 self._trace(f"{self.now / SECOND:9.3f}     => #{self.position} {outcome}")
             self._listen(self.position, outcome)
+        if self.on_fed is not None:
+            self.on_fed()
         wake = next_wake_ns(self.state)
         if wake is not None and wake != self._wake:
             self._wake = wake
@@ -206,7 +237,8 @@ class Clockwork:
             said = ",".join(self._name(c.uid) for c in chips[:12])
             self._trace(f"{self.now / SECOND:9.3f}  truth: {source} -> {target}: {said}")
 
-    def _hand_moved(self, movement: Movement) -> None:
+    def hand_moved(self, movement: Movement) -> None:
+        """A hand crossed a line."""
         self.camera.moved(movement)
         if self._trace is not None:
             self._trace(f"{self.now / SECOND:9.3f}  truth: {movement}")

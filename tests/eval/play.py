@@ -22,6 +22,7 @@ from tabled.model.outcome import (
     AbandonHand,
     AlertRaised,
     AnyOutcome,
+    Choice,
     QuestionAsked,
     QuestionClosed,
     RulingIssued,
@@ -203,20 +204,19 @@ class Game:
     def _true_key(self, question: QuestionAsked, watch: Watch) -> str:
         """What really happened, as one of the question's two keys."""
         touch, word = truth.first_touch_ns(watch.act), truth.first_word_ns(watch.act)
-        kinds: dict[str, bool | None] = {
+        kinds: dict[str, bool] = {
             "ask_one_motion": truth.one_motion(watch.act),
             "ask_said_first": word is not None and (touch is None or word < touch),
             "ask_change_given": True,
-            "ask_own_word": word is not None,
         }
         yes = kinds.get(question.reason.code)
-        if yes is not None:
-            return "key_a" if yes else "key_b"
-        right = truth.accepted(watch.spot, watch.act, self.table.now)
-        for choice in question.choices:
-            if any((j.ruling.action, j.ruling.to) == (choice.action, choice.to) for j in right):
-                return choice.key
-        return question.stands
+        if yes is None:
+            right = truth.accepted(watch.spot, watch.act, self.table.now)
+            fit = [c.key for c in question.choices if any(_chosen(c, j) for j in right)]
+            if len(fit) == 1:
+                return fit[0]
+            yes = any(i["what"] == "word" for i in watch.act.inputs)  # whose word it was
+        return "key_a" if yes else "key_b"
 
     # -- a hand's course --------------------------------------------------------------------------
 
@@ -665,6 +665,10 @@ class Game:
             if spot != TRAY:
                 t.world.move(t.world.at(spot), spot, TRAY, t.now, "the hand is over")
         t.run(lambda: not any(line.settled for line in t.state.lines.values()) and not t.state.places, 5.0)
+
+
+def _chosen(choice: Choice, right: Judgement) -> bool:
+    return (choice.action, choice.to) == (right.ruling.action, right.ruling.to)
 
 
 def _told(choice: Decision | str) -> str:

@@ -148,4 +148,4 @@ def _faults(acts: Sequence[Result]) -> list[str]:
              for a in bad[:40]]  # fmt: skip
     if len(bad) > len(shown):
         shown.append(f"  … and {len(bad) - len(shown)} more")
-    return ["to see one: --only SEED:INDEX --trace", *shown] if bad else []
+    return ["to see one: the same options with --only SEED:INDEX --trace", *shown] if bad else []

@@ -206,6 +206,10 @@ LOCK_FACTS: dict[str, Callable[[Locked, Hand], bool]] = {
 }
 
 
+ONE_CANDIDATE = ("floor_premature", "floor_short_number")
+"""Where the cases name one outcome: the floor confirms it or not.  So does a penalty for acting out of turn."""
+
+
 def contradictions(said: Said) -> list[str]:
     """What the ruling says that its own fields or the hand contradict; empty if nothing."""
     r, code = said.r, said.r.reason.code
@@ -215,9 +219,15 @@ def contradictions(said: Said) -> list[str]:
     elif not FACTS[code](said):
         found.append(f"{code} {r.reason.params} is not so: {r}")
     if said.after is not None:
-        for lock in r.may_not_raise:
-            if not LOCK_FACTS[lock.reason.code](lock, said.after):
-                found.append(f"seat {lock.seat}: {lock.reason} is not so")
+        wrong = (x for x in r.may_not_raise if not LOCK_FACTS[x.reason.code](x, said.after))
+        found += [f"seat {x.seat}: {x.reason} is not so" for x in wrong]
+    alone = code in ONE_CANDIDATE or (r.floor_reason is not None and r.floor_reason.code == "why_out_of_turn")
+    if r.floor and len(r.candidates) < (1 if alone else 2):
+        found.append(f"the floor is asked and has nothing to choose between: {r.candidates}")
+    if r.floor and r.action != "floor" and r.reason.code != "witness_not_heard" and r.floor_reason is None:
+        found.append(f"the floor is asked and not told why: {r.reason}")
+    if r.floor_reason is not None and not r.floor:
+        found.append("a reason for the floor, which is not asked")
     both = set(r.may_raise) & {x.seat for x in r.may_not_raise}
     if both:
         found.append(f"{both} may and may not raise")

@@ -1,31 +1,40 @@
 """Mutation testing of tabled/rules: change one thing at a time and see whether a test notices.
 
-    python -m tests.rules.mutate [MODULE ...] [--every N] [--start N] [--quick] [--out FILE]
+    python -m tests.rules.mutate [MODULE ...] [--every N] [--start N] [--only FILE] [--out FILE]
 
-Works on a copy of the tree in a temporary folder.  A mutant is first given to the quick tests, and if it survives
-them, to the slow ones (oracle, properties, PokerKit, the shared cases and hands).  Prints one line a survivor:
-module, line, what was changed, and the source line.  ``--every N`` tries each N-th mutant only.
+Works on a copy of the tree in a temporary folder.  Each mutant is given to all tests of tests/rules, until one fails:
+first to those that have killed most mutants so far, then to the others, the quickest first.  Prints one line a
+survivor: module, line, what was changed, and the source line; and one line a module with the counts.  ``--every N``
+tries each N-th mutant only, ``--only FILE`` those that an earlier run has listed there as survivors.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import shutil
 import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+# Loaded once here: what does not change need not be loaded by the process of each mutant.
+import click.testing  # noqa: F401
+import hypothesis.strategies  # noqa: F401
+import msgspec  # noqa: F401
+import pokerkit  # noqa: F401
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = ("test_bugs", "test_hand", "test_swedish", "test_shared", "test_dutch", "test_tda", "test_combinations")
-SLOW = ("test_judge_command", "test_oracle", "test_properties", "test_pokerkit", "test_profiles", "test_wording")
-TIMEOUT_S = 180
+TIMEOUT_S = 300
+RESULT_BYTES = 1 << 20
+NOT_MUTATED = ("__init__", "settings")  # nothing, and sentences
 
 COMPARE = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -126,28 +135,67 @@ def mutants(source: str) -> Iterator[tuple[int, int, str, str]]:
         yield n, mutator.line, mutator.what, ast.unparse(tree)
 
 
-def survives(copy: Path, names: tuple[str, ...]) -> bool:
-    """Run the named test files in a fork of this process; True if all pass."""
-    files = [str(f) for n in names if (f := copy / "tests" / "rules" / f"{n}.py").exists()]
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1" if names == QUICK else ""
-    pid = os.fork()
-    if pid == 0:
+class Order:
+    """A plugin of pytest: the likely killers first.  Remembers which test failed, and how long each took."""
+
+    def __init__(self, kills: Counter[str], took: dict[str, float]) -> None:
+        self.kills, self.before = kills, took
+        self.took: dict[str, float] = {}
+        self.killer = ""
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda i: (-self.kills[i.nodeid], self.before.get(i.nodeid, 0.0)))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
+        if report.failed and not self.killer:
+            self.killer = report.nodeid
+
+
+class Runner:
+    """Runs the tests of a copy of the tree, each time in a fork of this process."""
+
+    def __init__(self, copy: Path) -> None:
+        self.copy = copy
+        self.kills: Counter[str] = Counter()
+        self.took: dict[str, float] = {}
+        self.files = sorted(str(f.relative_to(copy)) for f in (copy / "tests" / "rules").glob("test_*.py"))
+
+    def survives(self, *, first: bool = False) -> bool:
+        """True if all tests pass.  The ``first`` run keeps the compiled tests and notes how long each test takes."""
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read)
+            self._child(write, first)
+        os.close(write)
+        with os.fdopen(read, "rb") as pipe:
+            raw = pipe.read(RESULT_BYTES)
+        _, status = os.waitpid(pid, 0)
+        told = json.loads(raw) if raw else {"killer": "", "took": {}}
+        if first:
+            self.took = told["took"]
+        self.kills[told["killer"]] += bool(told["killer"])
+        return os.waitstatus_to_exitcode(status) == 0
+
+    def _child(self, write: int, first: bool) -> None:
         code = 1
         try:
-            os.chdir(copy)
-            sys.path[:] = [str(copy), *(p for p in sys.path if p and Path(p).resolve() != ROOT)]
+            os.chdir(self.copy)
+            sys.path[:] = [str(self.copy), *(p for p in sys.path if p and Path(p).resolve() != ROOT)]
             for name in [m for m in sys.modules if m.split(".")[0] in ("tabled", "tests")]:
                 del sys.modules[name]
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
             os.dup2(null, 2)
+            sys.dont_write_bytecode = not first
             signal.setitimer(signal.ITIMER_PROF, TIMEOUT_S)  # processor time: a busy machine kills no mutant
-            args = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-o", "addopts=", *files]
-            code = int(pytest.main(args))
+            order = Order(self.kills, self.took)
+            args = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-o", "addopts=", *self.files]
+            code = int(pytest.main(args, plugins=[order]))
+            os.write(write, json.dumps({"killer": order.killer, "took": order.took if first else {}}).encode())
         finally:
             os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status) == 0
 
 
 def main() -> None:
@@ -156,11 +204,10 @@ def main() -> None:
     parser.add_argument("modules", nargs="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--only", type=Path)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--quick", action="store_true", help="give survivors of the quick tests no second chance")
     args = parser.parse_args()
-    sys.dont_write_bytecode = True
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.setdefault("TABLED_SHARED", str(ROOT.parent / "shared"))
     with tempfile.TemporaryDirectory() as tmp:
         copy = Path(tmp)
@@ -168,35 +215,62 @@ def main() -> None:
             source = ROOT / part
             ignore = shutil.ignore_patterns("__pycache__", "node_modules")
             shutil.copytree(source, copy / part, ignore=ignore) if source.is_dir() else shutil.copy(source, copy / part)
-        if not survives(copy, QUICK + SLOW):
-            sys.exit("the tests fail without any change: put them right first")
-        _run(copy, args)
+        runner = Runner(copy)
+        if not runner.survives(first=True):
+            failed = ", ".join(runner.kills) or "their collection"
+            sys.exit(f"the tests fail without any change: put them right first ({failed})")
+        shutil.rmtree(copy / "tabled" / "rules" / "__pycache__", ignore_errors=True)  # would hide a mutant
+        _run(runner, args)
 
 
-def _run(copy: Path, args: argparse.Namespace) -> None:
-    folder = copy / "tabled" / "rules"
-    names = args.modules or sorted(f.stem for f in folder.glob("*.py") if f.stem not in ("__init__", "settings"))
-    killed = lived = 0
-    begun = time.monotonic()
+def _run(runner: Runner, args: argparse.Namespace) -> None:
+    folder = runner.copy / "tabled" / "rules"
+    names = args.modules or sorted(f.stem for f in folder.glob("*.py") if f.stem not in NOT_MUTATED)
+    only = set(map(_apart, args.only.read_text("utf-8").splitlines())) if args.only else None
+    total: Counter[str] = Counter()
     for name in names:
-        file = folder / f"{name}.py"
-        original = file.read_text("utf-8")
-        lines = original.splitlines()
-        for n, line, what, changed in mutants(original):
-            if (n - args.start) % args.every:
-                continue
-            file.write_text(changed, "utf-8")
-            if survives(copy, QUICK) and (args.quick or survives(copy, SLOW)):
-                lived += 1
-                text = f"{name}.py:{line}: {what}: {lines[line - 1].strip()}"
-                print(text, flush=True)
-                if args.out:
-                    with args.out.open("a") as f:
-                        f.write(text + "\n")
-            else:
-                killed += 1
-        file.write_text(original, "utf-8")
-    print(f"{killed} killed, {lived} survived of {killed + lived}, in {time.monotonic() - begun:.0f} s")
+        begun = time.monotonic()
+        count: Counter[str] = Counter()
+        for text in _module(runner, folder / f"{name}.py", args, only, count):
+            _tell(text, args.out)
+        total += count
+        _tell(
+            f"# {name}: {count['killed']} killed, {count['survived']} survived of {count.total()},"
+            f" in {time.monotonic() - begun:.0f} s",
+            args.out,
+        )
+    _tell(f"# {total['killed']} killed, {total['survived']} survived of {total.total()}", args.out)
+
+
+def _module(
+    runner: Runner, file: Path, args: argparse.Namespace, only: set[tuple[str, ...]] | None, count: Counter[str]
+) -> Iterator[str]:
+    """The survivors of one module, as lines."""
+    original = file.read_text("utf-8")
+    lines = original.splitlines()
+    for n, line, what, changed in mutants(original):
+        text = f"{file.name}:{line}: {what}: {lines[line - 1].strip()}"
+        if (n - args.start) % args.every or (only is not None and _apart(text) not in only):
+            continue
+        file.write_text(changed, "utf-8")
+        alive = runner.survives()
+        count["survived" if alive else "killed"] += 1
+        if alive:
+            yield text
+    file.write_text(original, "utf-8")
+
+
+def _apart(text: str) -> tuple[str, ...]:
+    """A survivor's line without the line number, which moves."""
+    file, _, rest = text.partition(":")
+    return file, rest.partition(":")[2].strip()
+
+
+def _tell(text: str, out: Path | None) -> None:
+    print(text, flush=True)
+    if out:
+        with out.open("a") as f:
+            f.write(text + "\n")
 
 
 if __name__ == "__main__":

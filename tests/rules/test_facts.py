@@ -21,6 +21,7 @@ from tests.rules.facts import FACTS, Said, contradictions
 from tests.rules.shared import records
 from tests.rules.table import judged, load, situation
 from tests.rules.test_setups import passive
+from tests.rules.test_wording import COMPOSED, emitted
 
 NAMES = ("dutch-full-bet", "dutch-half-bet", "roberts", "swedish", "tda-2024", "wsop-2026", "wsop-live-2024")
 
@@ -146,15 +147,35 @@ def test_a_short_all_in_tells_no_stack():
 
 
 def test_every_code_of_the_law_has_its_check():
-    from tests.rules.test_wording import COMPOSED, emitted
-
     candidates = {
         "amount", "full_call", "forfeit_fold", "take_back_reconsider", "call_amount", "call_any", "binding_raise",
         "free_choice",
     }  # fmt: skip
-    law = {c for c in emitted(("rules",)) if not c.startswith("lock_")} - candidates - {"none"}
+    apart = ("lock_", "why_", "choice_")
+    law = {c for c in emitted(("rules",)) if not c.startswith(apart)} - candidates - {"none"}
     cut = {c for c in COMPOSED if not c.startswith("overruled_")}
     assert not (law | cut) - set(FACTS)
+
+
+def test_the_floor_is_told_why_and_what_it_may_choose():
+    where = situation("A 4500/500* B 5000 C 5000", "B", 500, prior="A bet 500", blinds=(50, 100))
+    told = judged("swedish", where, "B put 500 500 500", "B again", "B put 500").ruling
+    assert [(c.action, c.to) for c in told.candidates] == [("call", 500), ("raise", 1500)]
+    assert announce(told)["en"].endswith("Floor: the first motion alone was a raise.")
+    dropped = judged("swedish", where, "B put 1000 dropped").ruling
+    assert [(c.action, c.to) for c in dropped.candidates] == [("pending", None), ("call", 500)]
+    tapped = judged("swedish", where, "B tap").ruling
+    assert [c.action for c in tapped.candidates] == ["call_or_fold", "pending"]
+    spectator = judged("swedish", situation("A 4500/500* B 4800/200* C 5000", "C", 500, prior="A bet 500, B put 200"),
+                       "spectator points", put_by="B").ruling  # fmt: skip
+    assert [(c.action, c.to) for c in spectator.candidates] == [("stands", None), ("corrected", 500)]
+
+
+def test_a_candidate_tells_no_stack():
+    """What the floor may choose is on the display: an amount that only the stack gives is named all-in."""
+    where = situation("A 4500/500* B 950 C 5000", "B", 500, prior="A bet 500")
+    told = judged("swedish", where, "B say raise", "B put 400", "B again", "B put 400").ruling
+    assert 950 not in [c.to for c in told.candidates]
 
 
 def test_the_docket_says_it_as_it_is_after_later_acts():

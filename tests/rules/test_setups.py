@@ -77,7 +77,7 @@ def passive(hand: Hand) -> Hand:
 
 
 @given(st.integers(0, 2**40))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_what_is_accepted_can_be_judged_to_the_end(seed):
     rng = random.Random(seed)
     setup = chance.set_up(rng)

@@ -24,7 +24,7 @@ def test_every_case_is_ruled_as_expected():
     wrong = {}
     for case in records("rules/cases.jsonl"):
         by = law(case["profile"])
-        found, _ = differences(case["expected"], ruling_json(judge_case(case, by).ruling, by))
+        found, _ = differences(case["expected"], ruling_json(judge_case(case, by).ruling, by), case["setup"])
         if found:
             wrong[case["id"]] = found
     assert not wrong

@@ -74,4 +74,6 @@ def _announce(ruling: Ruling, lang: str) -> str:
     for other in ruling.adjust:
         code = "part_adjust" if other.add > 0 else "part_adjust_back"
         parts.append(_fill(code, {"seat": other.seat, "add": abs(other.add)}, lang))
+    if ruling.floor_reason is not None:
+        parts.append(_fill(ruling.floor_reason.code, ruling.floor_reason.params, lang))
     return " ".join(p for p in parts if p)
