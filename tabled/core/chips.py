@@ -63,13 +63,14 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
         return
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
+    origin = state.where.get(uid)
     money.moved(draft, uid, there)
     seat = _bet_seat(draft, here)
     if seat:
         _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker, lay_ns=lay_ns)
     seat = _bet_seat(draft, there)
     if seat and there is not None:
-        _came(draft, seat, uid, state.areas[there])
+        _came(draft, seat, uid, state.areas[there], origin)
 
 
 def _bet_seat(draft: Draft, key: str | None) -> str:
@@ -116,7 +117,8 @@ def _report_barred(draft: Draft, seen: Present, area: Area) -> None:
             draft.alert(f"barred:{tag.uid}", "fault", Reason("chip_barred", params))
 
 
-def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:
+def _came(draft: Draft, seat: str, uid: str, area: Area, origin: str | None) -> None:
+    """A chip lies on a seat's line now; ``origin`` is the place where it was before, as far as anybody knows."""
     state = draft.state
     assert state.config is not None
     value = state.config.chips.get(uid)
@@ -131,7 +133,8 @@ def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:
         return
     if uid in line.settled:
         return
-    if state.phase == "sweeping" and uid in state.known:
+    paid = line.owed > 0 and origin == f"stack:{seat}"
+    if state.phase == "sweeping" and uid in state.known and not paid:
         return  # a bet dragged across a neighbour's antenna on its way to the pot
     state.known = state.known | {uid}
     attempt = state.attempts.get(seat)
@@ -184,13 +187,10 @@ def _pay(draft: Draft, seat: str, line: Line, uid: str, value: int) -> None:
 
 def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
     state = draft.state
-    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft, seat)))
+    attempt = attempt_of(draft, seat)
     if len(attempt.arrivals) >= MAX_ARRIVALS:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
-    if not attempt.words and not any(a.certain for a in attempt.arrivals):
-        # What was read here before may have been a neighbour's chip or a ghost: the seat begins to act now.
-        attempt = replace(attempt, faced=bet_in_sight(draft, seat))
     sighting = area.tags[uid]
     arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses)
     attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)
@@ -222,6 +222,17 @@ def _pay_with_what_came(draft: Draft, seat: str) -> None:
             _pay(draft, seat, line, arrival.uid, arrival.value)
             attempt = replace(attempt, arrivals=tuple(a for a in attempt.arrivals if a.uid != arrival.uid))
     state.attempts = {**state.attempts, seat: attempt}
+
+
+def attempt_of(draft: Draft, seat: str) -> Attempt:
+    """What the seat has done so far, or the beginning of it.
+
+    What was read here before may have been a neighbour's chip or a ghost: then the seat begins to act now.
+    """
+    attempt = draft.state.attempts.get(seat, Attempt(seat))
+    if attempt.held or attempt.words or any(a.certain for a in attempt.arrivals):
+        return attempt
+    return replace(attempt, faced=bet_in_sight(draft, seat))
 
 
 def bet_in_sight(draft: Draft, seat: str) -> int:

@@ -90,8 +90,13 @@ def totals(state: TableState) -> dict[str, int]:
 
 
 def landed(draft: Draft, seen: ChipsLanded) -> None:
-    """Remember a landing until the reader has had time to name the chip."""
+    """Remember a landing until the reader has had time to name the chip.
+
+    Bets that are swept to the pot are dragged across zones, where they neither lie nor are read.
+    """
     state = draft.state
+    if state.phase == "sweeping":
+        return
     state.landings = (*state.landings, Landing(seen.seat, seen.span))[-MAX_LANDINGS:]
 
 

@@ -465,3 +465,29 @@ def test_a_ghost_before_the_turn_does_not_make_the_seats_own_act_one_on_the_olde
     bench.put("4", 500, 500)
     bench.wait(3000)
     assert (bench.final("4").ruling.action, bench.final("4").ruling.to) == ("call", 1000)
+
+
+def test_a_chip_taken_back_and_put_down_again_pays_what_is_owed_though_the_street_is_over() -> None:
+    bench = dealt()
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.put("1", 25, 25)
+    bench.wait(3000)
+    bench.press("raise_to", 300, said_first=True)
+    there = bench.put("2", 100, 100)
+    bench.wait(3000)
+    assert bench.final("2").ruling.to == 300
+    bench.press("fold")
+    bench.wait(1000)
+    there = bench.put("1", 100, 100)
+    bench.wait(500)
+    bench.lift("1", there[1:])
+    bench.wait(1200)
+    if bench.state.question:
+        bench.press("key_a")
+    bench.wait(4000)
+    assert bench.state.phase == "sweeping"
+    assert bench.state.lines["1"].owed == 100
+    bench.lines["1"].append(there[1])
+    bench.wait(1000)
+    assert bench.state.lines["1"].owed == 0
