@@ -336,9 +336,21 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
     assert judged.after is not None
     state.hand = judged.after
+    _face_the_ruling(draft, attempt)
     _forget_attempt(draft, attempt.seat)
     state.floor_waiting = None
     draft.clear("floor")
+
+
+def _face_the_ruling(draft: Draft, ahead: Attempt) -> None:
+    """Who began to act once all chips of this act lay there saw what it turned out to be, not our first reading."""
+    state = draft.state
+    assert state.hand is not None
+    down_ns = max((a.span.latest_ns for a in ahead.arrivals), default=None)
+    for seat, waiting in state.attempts.items():
+        touch = waiting.first_touch()
+        if seat != ahead.seat and down_ns is not None and touch is not None and touch.latest_ns > down_ns:
+            state.attempts = {**state.attempts, seat: replace(waiting, faced=state.hand.bet_to)}
 
 
 def _keep(draft: Draft, attempt: Attempt, ruling: Ruling, position: int) -> None:

@@ -8,7 +8,7 @@ from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.core import money, sight
 from tabled.core.draft import Draft
 from tabled.core.sight import watched
-from tabled.core.state import Line, area_key
+from tabled.core.state import Line, TableState, area_key
 from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
@@ -59,7 +59,7 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     assert state.config is not None
     here = state.places.get(uid)
     there = owner(state.areas, uid, here, state.config.fusion.sensor)
-    if there == here:
+    if there == here or (here is None and there is not None and _strange(state, uid, there)):
         return
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
@@ -71,6 +71,19 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     seat = _bet_seat(draft, there)
     if seat and there is not None:
         _came(draft, seat, uid, state.areas[there], origin)
+
+
+def _strange(state: TableState, uid: str, key: str) -> bool:
+    """A new tag on a line that no hand has been near: most likely read across from a neighbour.  It must be read again
+    before it counts."""
+    assert state.config is not None
+    device, _, antenna = key.rpartition("#")
+    place = state.config.layout.place_of(device, int(antenna))
+    sighting = state.areas[key].tags[uid]
+    if place is None or place.kind != "bet" or sighting.level >= state.config.fusion.sensor.confirmed:
+        return False
+    hand_ns = sight.hand_ns(state, place.seat)
+    return hand_ns is not None and hand_ns < sighting.arrived.earliest_ns
 
 
 def _bet_seat(draft: Draft, key: str | None) -> str:
