@@ -13,6 +13,9 @@ from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
 
+HITS_WITHOUT_A_HAND = 5
+"""So often a tag must be read where no hand was seen."""
+
 Inventory = Present | CleanEmpty | Corrupt
 
 
@@ -61,6 +64,8 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     there = owner(state.areas, uid, here, state.config.fusion.sensor)
     if there == here or (here is None and there is not None and _strange(state, uid, there)):
         return
+    if there is not None and here is not None and _untouched(state, uid, here):
+        return  # read across a neighbour's antenna: nobody has been near it to move it
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
     origin = state.where.get(uid)
@@ -75,15 +80,27 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
 
 def _strange(state: TableState, uid: str, key: str) -> bool:
     """A new tag on a line that no hand has been near: most likely read across from a neighbour.  It must be read again
-    before it counts."""
+    and again before it counts, for the camera may have missed a hand."""
     assert state.config is not None
     device, _, antenna = key.rpartition("#")
     place = state.config.layout.place_of(device, int(antenna))
     sighting = state.areas[key].tags[uid]
-    if place is None or place.kind != "bet" or sighting.level >= state.config.fusion.sensor.confirmed:
+    if place is None or place.kind != "bet" or sighting.hits >= HITS_WITHOUT_A_HAND:
         return False
     hand_ns = sight.hand_ns(state, place.seat)
     return hand_ns is not None and hand_ns < sighting.arrived.earliest_ns
+
+
+def _untouched(state: TableState, uid: str, key: str) -> bool:
+    """True when a chip was read on a line after any hand was near it, by what the camera saw: it cannot have left."""
+    assert state.config is not None
+    device, _, antenna = key.rpartition("#")
+    place = state.config.layout.place_of(device, int(antenna))
+    sighting = state.areas[key].tags.get(uid)
+    if place is None or place.kind != "bet" or sighting is None:
+        return False
+    hand_ns = sight.hand_ns(state, place.seat)
+    return hand_ns is not None and hand_ns < sighting.last_ns
 
 
 def _bet_seat(draft: Draft, key: str | None) -> str:

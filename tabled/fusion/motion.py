@@ -63,9 +63,7 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
     if any(a.taken_back and not _lay_alone(a, attempt) for a in attempt.arrivals):
         # A hand that took everything back at once more likely only held it there.
         found.append(Doubt("let_go", any(not a.taken_back for a in attempt.arrivals)))
-    motions = group(attempt, settings).doubt or group(_without(attempt, held(attempt)), settings).doubt
-    if motions is not None:
-        found.append(motions)
+    found += group(attempt, settings).doubts or group(_without(attempt, held(attempt)), settings).doubts
     return tuple(found)
 
 
@@ -136,7 +134,5 @@ def held(attempt: Attempt) -> tuple[Arrival, ...]:
 
 def _motions(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSettings) -> list[tuple[int, ...]]:
     """Chips by motion, largest first."""
-    grouping = group(attempt, settings)
-    yes = grouping.doubt is None or answers.get(grouping.doubt.kind, grouping.doubt.best)
-    groups = grouping.yes if yes else grouping.no
+    groups = group(attempt, settings).under(answers)
     return [tuple(sorted((a.value for a in chips), reverse=True)) for chips in groups]

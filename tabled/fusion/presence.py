@@ -51,6 +51,8 @@ class Sighting(msgspec.Struct, frozen=True):
     """Start of the newest inventory that named it."""
     missed: int = 0
     """Inventories in a row that should have named it and did not."""
+    hits: int = 1
+    """Inventories that named it."""
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -110,7 +112,7 @@ def observe(
         else:
             level = min(known.level + model.hit, model.ceiling)
             peak, last = max(level, known.peak), seen.span.earliest_ns
-            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0)
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=known.hits + 1)
     left: list[str] = []
     after = replace(area, tags=tags, refused=refused)
     if complete or quiet:
