@@ -22,7 +22,7 @@ from tabled.core.state import (
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
 from tabled.fusion.closing import closes_ns
 from tabled.fusion.motion import acts, doubts, held
-from tabled.fusion.presence import confidence
+from tabled.fusion.presence import confidence, surely_gone
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.judge import Judgement, judge
@@ -208,9 +208,24 @@ def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.A
     if not attempt.arrivals:
         if ruling.action in ("fold", "check", "call_or_fold"):
             return True
-    elif any(not a.certain and not a.taken_back for a in attempt.arrivals):
+    elif any(not a.certain and not a.taken_back for a in attempt.arrivals) or _may_lie_there(state, attempt):
         return False
     return missing == ()
+
+
+def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
+    """Whether a chip that seems to have left the line may only be missed by the reader."""
+    assert state.config is not None
+    line = state.lines.get(attempt.seat)
+    away = [a.uid for a in attempt.arrivals if a.taken_back]
+    away += line.missing if line is not None else ()
+    if not away:
+        return False
+    areas = [state.areas.get(area_key(spot.device, spot.antenna)) for spot in bet_antennas(state.config, attempt.seat)]
+    model = state.config.fusion.sensor
+    return not all(
+        surely_gone(area.looks, state.gone_ns.get(uid, 0), model) for uid in away for area in areas if area is not None
+    )
 
 
 def _tell_of_looks(

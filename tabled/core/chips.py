@@ -32,7 +32,10 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
     model = config.fusion.sensor
     before = state.areas.get(key, Area())
     hand_ns = sight.hand_ns(state, place.seat) if place.kind == "bet" else None
-    area, delta = observe(before, seen, draft.position, model, hand_ns=hand_ns)
+    expected = frozenset[str]()
+    if isinstance(seen, Present) and hand_ns is not None and hand_ns >= seen.span.earliest_ns:
+        expected = frozenset(t.uid for t in seen.tags if t.uid in config.chips and t.uid not in state.places)
+    area, delta = observe(before, seen, draft.position, model, hand_ns=hand_ns, expected=expected)
     areas = {**state.areas, key: area}
     seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
     for other, elsewhere in state.areas.items():
@@ -279,6 +282,8 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool, 
     """A chip is no longer on a seat's line.  ``elsewhere``: it answers on another antenna now, so its stay here
     was a misreading or it was moved; ``flicker``: it may have been a ghost."""
     state = draft.state
+    if not elsewhere:
+        state.gone_ns = {**state.gone_ns, uid: lay_ns}
     line = draft.line(seat)
     attempt = state.attempts.get(seat)
     arrival = next((a for a in attempt.arrivals if a.uid == uid), None) if attempt is not None else None

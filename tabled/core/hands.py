@@ -24,6 +24,7 @@ def start(draft: Draft, setup: HandSetup) -> None:
     assert state.profile is not None
     hand = Hand.start(setup, state.profile)
     money.hand_begins(state)
+    state.gone_ns = {}
     state.hand = hand
     state.hand_id = setup.hand_id
     state.hand_profile = state.profile
@@ -140,6 +141,7 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
     state.hand = hand
     state.ruled = ()
+    state.gone_ns = {}
     if hand.over:
         _end(draft, hand)
         return False

@@ -147,6 +147,8 @@ class TableState(msgspec.Struct, kw_only=True):
     """UID to the antenna where that tag most likely lies: each tag in one place."""
     where: dict[str, str] = {}
     """UID to the name of the place where each chip that has been seen is, or went (see `tabled.core.money`)."""
+    gone_ns: dict[str, int] = {}
+    """UID to when a chip that left a line of this street was read there last."""
     strays: dict[str, Stray] = {}
     landings: tuple[Landing, ...] = ()
     lines: dict[str, Line] = {}

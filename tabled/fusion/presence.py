@@ -8,7 +8,7 @@ had been told to stay quiet is a clean answer for every tag but those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from tabled.fusion.settings import SensorModel
 MAX_TAGS_PER_AREA = 512
 """More tags than this on one antenna are not chips on a line; further new ones are refused and counted."""
 
-MAX_LOOKS = 16
+MAX_LOOKS = 40
 """Complete inventories of an antenna that are remembered to weigh when a chip came."""
 
 Inventory = Present | CleanEmpty | Corrupt
@@ -81,12 +81,19 @@ class Delta(msgspec.Struct, frozen=True):
 
 
 def observe(
-    area: Area, seen: Inventory, pos: int, model: SensorModel, *, hand_ns: int | None = None
+    area: Area,
+    seen: Inventory,
+    pos: int,
+    model: SensorModel,
+    *,
+    hand_ns: int | None = None,
+    expected: Container[str] = (),
 ) -> tuple[Area, Delta]:
     """Fold one inventory into an area.  ``pos`` is its journal position.
 
     ``hand_ns`` is the newest time at which a hand may have been over the place, None where nobody knows: a chip that
-    was read after it lies there still, however often it is missed, unless the camera missed a hand.
+    was read after it lies there still, however often it is missed, unless the camera missed a hand.  ``expected`` are
+    tags that may well come here now: for them one answer is enough.
     """
     if isinstance(seen, Corrupt):
         return area, Delta()
@@ -106,13 +113,13 @@ def observe(
             # Too few looks so far: the tag may have lain there all the time.
             since = missed[0].start_ns if miss_cost(missed, model) >= model.sure else 0
             span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
-            level = model.start + model.hit
+            level = (model.start_expected if uid in expected else model.start) + model.hit
             tags[uid] = Sighting(level, span, pos, pos, level, missed, seen.span.earliest_ns)
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
-            peak, last = max(level, known.peak), seen.span.earliest_ns
-            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=known.hits + 1)
+            peak, last, hits = max(level, known.peak), seen.span.earliest_ns, known.hits + 1
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits)
     left: list[str] = []
     after = replace(area, tags=tags, refused=refused)
     if complete or quiet:
@@ -161,6 +168,13 @@ def miss_cost(looks: Sequence[Look], model: SensorModel) -> int:
         return 0
     once = model.miss_buried if first.crowded else model.miss_lone
     return once + sum(model.again_buried if look.crowded else model.again_lone for look in rest)
+
+
+def surely_gone(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
+    """Whether a chip that was read last at ``since_ns`` cannot still lie there: so many looks has not even a chip that
+    lies badly escaped."""
+    missed = sum(look.start_ns > since_ns for look in looks)
+    return missed > 0 and model.miss_buried + (missed - 1) * model.again_badly >= model.sure
 
 
 def lower(area: Area, uid: str, model: SensorModel) -> Area:

@@ -11,13 +11,15 @@ MS = 1_000_000
 class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Log-likelihood steps of the presence filter, in thousandths of a nat.
 
-    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``floor`` and ``ceiling``.
-    ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
+    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``gone`` and ``ceiling``.  ``start`` is that
+    of a tag that nothing speaks for, ``start_expected`` of a registered chip that is nowhere else, where a hand is over
+    the line.  ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
+
     ``miss_lone`` is -ln(0.05/0.99) and ``miss_buried`` -ln 0.15; ``again_lone`` and ``again_buried`` are -ln 0.22 and
     -ln 0.5 for a look right after one that missed, because misses go together: the chip that was hidden once stays
-    hidden.  ``miss_untouched`` is for a chip that no hand has been near since it was read.  ``elsewhere`` is what an
-    answer on another antenna takes away, ``moved`` by how much another antenna must be likelier before the tag is
-    there.
+    hidden; ``again_badly`` is -ln 0.75, for one that lies badly.  ``miss_untouched`` is for a chip that no hand has
+    been near since it was read.  ``elsewhere`` is what an answer on another antenna takes away, ``moved`` by how much
+    another antenna must be likelier before the tag is there.
 
     A reading is sure when any other one costs ``sure`` more (1 in 1000): so a chip was not there before looks that
     could all have missed it only at that cost.
@@ -27,6 +29,8 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     hit: int = 4550
     miss_lone: int = 2990
     miss_untouched: int = 250
+    again_badly: int = 290
+    start_expected: int = -1000
     elsewhere: int = 500
     moved: int = 1000
     confirmed: int = 3000

@@ -482,7 +482,7 @@ def test_a_chip_taken_back_and_put_down_again_pays_what_is_owed_though_the_stree
     there = bench.put("1", 100, 100)
     bench.wait(500)
     bench.lift("1", there[1:])
-    bench.wait(1200)
+    bench.wait(3000)
     if bench.state.question:
         bench.press("key_a")
     bench.wait(4000)
