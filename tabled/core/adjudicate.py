@@ -21,7 +21,7 @@ from tabled.core.state import (
 )
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
 from tabled.fusion.closing import closes_ns
-from tabled.fusion.motion import acts, doubts, held
+from tabled.fusion.motion import acts, doubts, held, strange
 from tabled.fusion.presence import confidence, surely_gone
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
@@ -97,6 +97,8 @@ def answer(draft: Draft, key: Key, by: str) -> bool:
         return False
     if question.doubt == "own_word":
         _settle_whose_word(draft, question.seat, key == "key_a")
+    elif question.doubt == "own_chip":
+        _settle_own_chip(draft, question.seat, key == "key_a")
     elif question.doubt == "let_go":
         _settle_let_go(draft, question.seat, key == "key_a")
     else:
@@ -127,10 +129,32 @@ def _settle_let_go(draft: Draft, seat: str, let_go: bool) -> None:
         state.attempts = {**state.attempts, seat: replace(attempt, arrivals=chips)}
 
 
+def _settle_own_chip(draft: Draft, seat: str, own: bool) -> None:
+    """The dealer said whether chips that no hand of the seat was seen to bring are its act; if not, they go back."""
+    state = draft.state
+    attempt = state.attempts.get(seat)
+    if attempt is None:
+        return
+    chips = {a.uid: a.value for a in strange(attempt) if not a.taken_back}
+    if own:
+        arrivals = tuple(replace(a, own=True) if a.uid in chips else a for a in attempt.arrivals)
+    else:
+        arrivals = tuple(a for a in attempt.arrivals if a.uid not in chips)
+        line, back = draft.line(seat), sum(chips.values())
+        draft.set_line(seat, replace(line, settled={**line.settled, **chips}, back=line.back + back))
+        draft.alert(f"late:{seat}", "info", Reason("change_due", {"seat": seat, "amount": back}))
+    state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
+
+
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
     """A seat acted while another was to act: say so once; its act waits for its turn."""
     state = draft.state
     if attempt.seat in state.flagged:
+        return
+    strangers = strange(attempt)
+    if strangers and len(strangers) == len(attempt.arrivals) and not attempt.words:
+        amount = sum(a.value for a in strangers)
+        draft.alert(f"turn:{attempt.seat}", "warning", Reason("chip_astray", {"seat": attempt.seat, "amount": amount}))
         return
     assert state.hand is not None
     ruling = _judge(draft, attempt, _reading(draft, _doubts(draft, attempt))).ruling
@@ -335,7 +359,7 @@ def _void(draft: Draft, attempt: Attempt, ruling: Ruling, position: int) -> None
         state.hand = state.hand.copy()
         state.hand.lose_raise(attempt.seat)
     line = draft.line(attempt.seat)
-    settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
+    settled = {**line.settled, **_lying(state, attempt)}
     draft.set_line(attempt.seat, replace(line, settled=settled, back=line.back + ruling.back))
     _forget_attempt(draft, attempt.seat)
 
@@ -347,7 +371,7 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     assert state.hand is not None
     _keep(draft, attempt, ruling, position)
     line = draft.line(attempt.seat)
-    settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
+    settled = {**line.settled, **_lying(state, attempt)}
     draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
     assert judged.after is not None
     state.hand = judged.after
@@ -355,6 +379,12 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     _forget_attempt(draft, attempt.seat)
     state.floor_waiting = None
     draft.clear("floor")
+
+
+def _lying(state: TableState, attempt: Attempt) -> dict[str, int]:
+    """The act's chips that lie on the line now: a reopened act may have had some given back."""
+    here = f"bet:{attempt.seat}"
+    return {a.uid: a.value for a in attempt.arrivals if not a.taken_back and state.where.get(a.uid, here) == here}
 
 
 def _face_the_ruling(draft: Draft, ahead: Attempt) -> None:

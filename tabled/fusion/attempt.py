@@ -11,7 +11,7 @@ from tabled.fusion.presence import Look
 from tabled.fusion.strokes import Stroke
 from tabled.model.acts import Say
 
-DoubtKind = Literal["let_go", "one_motion", "late_chips", "said_first", "change_given", "own_word"]
+DoubtKind = Literal["own_chip", "let_go", "one_motion", "late_chips", "said_first", "change_given", "own_word"]
 
 MAX_ARRIVALS = 256
 MAX_WORDS = 8
@@ -37,6 +37,8 @@ class Arrival(msgspec.Struct, frozen=True):
     lay_ns: int = 0
     let_go: bool = False
     """The dealer said that it had been put down."""
+    own: bool = False
+    """The dealer said that it was the seat's act."""
 
     @property
     def likely(self) -> TimeSpan:

@@ -60,6 +60,10 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
         # A dealer who heard the word before the chips moved presses within his reaction time,
         # so the press nearest to the touch more likely reports a word that came first.
         found.append(Doubt("said_first", True))
+    strangers = strange(attempt)
+    if strangers:
+        # A hand that the camera missed, or a chip that somebody dropped.
+        found.append(Doubt("own_chip", len(strangers) < len(attempt.arrivals) or bool(attempt.words)))
     if any(a.taken_back and not _lay_alone(a, attempt) for a in attempt.arrivals):
         # A hand that took everything back at once more likely only held it there.
         found.append(Doubt("let_go", any(not a.taken_back for a in attempt.arrivals)))
@@ -70,6 +74,8 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
 def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSettings) -> tuple[AnyAct, ...]:
     """The acts in binding order, under the given answers to `doubts` (all of them must be answered)."""
     hovered = () if answers.get("let_go", True) else held(attempt)
+    if not answers.get("own_chip", True):
+        hovered = (*hovered, *strange(attempt))
     put = _without(attempt, hovered)
     before: list[AnyAct] = []
     after: list[AnyAct] = []
@@ -125,6 +131,18 @@ def _lay_alone(arrival: Arrival, attempt: Attempt) -> bool:
 
 def _without(attempt: Attempt, chips: tuple[Arrival, ...]) -> Attempt:
     return replace(attempt, arrivals=tuple(a for a in attempt.arrivals if a not in chips)) if chips else attempt
+
+
+def strange(attempt: Attempt) -> tuple[Arrival, ...]:
+    """Chips that came to the line while no hand of the player was over it, by what the camera saw."""
+    if not attempt.sighted:
+        return ()
+    hands = [s for s in attempt.strokes if s.by != "dealer"]
+    return tuple(
+        a
+        for a in attempt.arrivals
+        if not a.own and not any(over(s, a.span.earliest_ns, a.span.latest_ns) for s in hands)
+    )
 
 
 def held(attempt: Attempt) -> tuple[Arrival, ...]:

@@ -11,9 +11,9 @@ MS = 1_000_000
 class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Log-likelihood steps of the presence filter, in thousandths of a nat.
 
-    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``gone`` and ``ceiling``.  ``start`` is that
-    of a tag that nothing speaks for, ``start_expected`` of a registered chip that is nowhere else, where a hand is over
-    the line.  ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
+    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``gone`` and ``ceiling``.  ``start`` is
+    that of a tag that nothing speaks for, ``start_expected`` of a registered chip that is nowhere else, where a hand
+    is over the line.  ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
 
     ``miss_lone`` is -ln(0.05/0.99) and ``miss_buried`` -ln 0.15; ``again_lone`` and ``again_buried`` are -ln 0.22 and
     -ln 0.5 for a look right after one that missed, because misses go together: the chip that was hidden once stays

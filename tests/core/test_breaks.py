@@ -491,3 +491,17 @@ def test_a_chip_taken_back_and_put_down_again_pays_what_is_owed_though_the_stree
     bench.lines["1"].append(there[1])
     bench.wait(1000)
     assert bench.state.lines["1"].owed == 0
+
+
+def test_a_chip_given_back_before_its_act_was_reopened_does_not_lie_there_for_ever() -> None:
+    bench = dealt()
+    there = bench.put("3", 1000)
+    bench.wait(3000)
+    assert bench.final("3").ruling.back == 900
+    bench.lift("3", there)
+    bench.wait(1500)
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.put("3", 25)
+    bench.wait(4000)
+    assert there[0] not in bench.state.lines["3"].settled

@@ -213,3 +213,36 @@ def test_cut_and_push_is_asked_about_when_the_rest_went_back() -> None:
     bench.press("key_b")
     bench.wait(3000)
     assert bench.final("3").ruling.to == 200
+
+
+def test_a_chip_that_no_hand_brought_is_asked_about() -> None:
+    bench = dealt()
+    bench.wait(2000)
+    bench.put("3", 1000)
+    bench.wait(4000)
+    assert questions(bench) == ["ask_own_chip"]
+    assert bench.of(QuestionAsked)[0].stands == "key_b", "somebody dropped it is likelier"
+    assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
+    bench.press("key_b")
+    bench.wait(500)
+    assert bench.view.to_act == "3"
+    assert bench.state.lines["3"].back == 1000
+
+
+def test_a_chip_that_the_dealer_calls_an_act_is_one() -> None:
+    bench = dealt()
+    bench.wait(2000)
+    bench.put("3", 1000)
+    bench.wait(4000)
+    bench.press("key_a")
+    bench.wait(1000)
+    assert (bench.final("3").ruling.action, bench.final("3").ruling.to) == ("call", 100)
+
+
+def test_a_chip_on_the_line_of_a_seat_that_is_not_asked_is_astray() -> None:
+    bench = dealt()
+    bench.wait(2000)
+    bench.put("1", 500)
+    bench.wait(4000)
+    assert [(a.subject, a.reason.code) for a in bench.of(AlertRaised)] == [("turn:1", "chip_astray")]
+    assert bench.of(RulingIssued) == []
