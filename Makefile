@@ -48,8 +48,11 @@ format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Every file tests/bench/bench_*.py, one after the other; some minutes in all.  BENCH=bridge for one of them.
+BENCH ?= $(patsubst tests/bench/bench_%.py,%,$(sort $(wildcard tests/bench/bench_*.py)))
+
 bench: dev
-	$(BIN)/python -m tests.bench.bench_journal
+	@for one in $(BENCH); do echo "== $$one"; $(BIN)/python -m tests.bench.bench_$$one || exit 1; done
 
 # The stamps lie inside .venv, so that deleting it forgets them too.
 $(BIN)/python:
@@ -68,8 +71,13 @@ $(VENV)/.product: $(VENV)/.locked pyproject.toml
 	@touch $@
 
 # What the checks need besides the product: linters, types, browsers' driver, a second opinion on poker.
-$(VENV)/.dev: requirements-dev.lock $(VENV)/.product
+# And python-evdev as a wheel, which there is for x86-64 and glibc 2.34 or newer: elsewhere, or with one of its own
+# (which needs a compiler and kernel headers), the keypad's tests run with what is there, or say that they are skipped.
+$(VENV)/.dev: requirements-dev.lock requirements-evdev.lock $(VENV)/.product
 	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -c 'import evdev' 2>/dev/null || \
+	  $(PIP) install --quiet --require-hashes --only-binary :all: -r requirements-evdev.lock || \
+	  echo 'python-evdev has no wheel for this machine: the tests of the real keypad will be skipped'
 	@touch $@
 
 # New pins, for every Python that pyproject.toml allows: run it after a change of dependencies there (or, with
@@ -84,6 +92,7 @@ lock:
 	printf 'hatchling>=1.27,<2\neditables\n' | $(UV_COMPILE) pyproject.toml - -o requirements.lock
 	printf 'hatchling>=1.27,<2\neditables\n' | $(UV_COMPILE) pyproject.toml - --extra dev -c requirements.lock \
 	  -o requirements-dev.lock
+	printf 'evdev-binary>=2,<3\n' | $(UV_COMPILE) - -o requirements-evdev.lock
 	rm -rf $(VENV)/.uv
 
 clean:

@@ -33,6 +33,8 @@ DECAY = 1 / 30
 GATE_SLACK_NS = 1_000_000
 """A round trip enters the regression up to twice the least one plus this."""
 
+_ROUNDING_PPM = 1e-6
+"""More than doubles lose in a quotient of two times."""
 _WRAP = 1 << 32
 _NS_PER_US = 1000
 _HARD = _NS_PER_US * MAX_DRIFT_PPM * 1e-6
@@ -88,9 +90,33 @@ class ClockSync:
     @property
     def drift_ppm(self) -> float | None:
         """Device's rate error: positive when its microsecond is too short.  None until two samples tell."""
-        if self._sxx <= 0.0:
+        bounds = self.drift_bounds_ppm
+        if self._sxx <= 0.0 or bounds is None:
             return None
-        return -self._sxy / self._sxx / _NS_PER_US * 1e6
+        return min(max(-self._sxy / self._sxx / _NS_PER_US * 1e6, bounds[0]), bounds[1])
+
+    @property
+    def drift_bounds_ppm(self) -> tuple[float, float] | None:
+        """Least and greatest rate error that the kept brackets allow.  None until two samples tell.
+
+        Two brackets bound the rate by what can have passed between their answers: at least from the first one read to
+        the second one asked, at most from the first one asked to the second one read.  So it holds however the delays
+        are split and whatever their number, for a crystal that keeps its rate meanwhile.  The regression's own slope
+        does not: on a busy host the delays all lie on one side, and it leans.
+        """
+        low, high = -float(MAX_DRIFT_PPM), float(MAX_DRIFT_PPM)
+        kept = sorted(self._kept, key=lambda b: b.tick)
+        told = False
+        for n, first in enumerate(kept):
+            for second in kept[n + 1 :]:
+                # A tick is a whole number of microseconds: each is up to one later than it says.
+                most_us, least_us = second.tick - first.tick + 1, second.tick - first.tick - 1
+                longest_ns, shortest_ns = second.received_ns - first.sent_ns, second.sent_ns - first.received_ns
+                if least_us > 0 and shortest_ns > 0:
+                    told = True
+                    low = max(low, (least_us * _NS_PER_US / longest_ns - 1) * 1e6)
+                    high = min(high, (most_us * _NS_PER_US / shortest_ns - 1) * 1e6)
+        return (min(low, high) - _ROUNDING_PPM, max(low, high) + _ROUNDING_PPM) if told else None
 
     @property
     def width_ns(self) -> int | None:

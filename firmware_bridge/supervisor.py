@@ -460,6 +460,11 @@ class Bridge:
         reader = self._reader(device)
         return reader.worst_removal_ns(antenna) if reader is not None else None
 
+    def arrivals_only(self) -> dict[str, str]:
+        """Devices that never tell that a chip is gone, each with what to do: no use where a bet must be certain."""
+        whys = ((name, device.driven.arrivals_only) for name, device in self._devices.items())
+        return {name: why for name, why in whys if why}
+
     def favour(self, places: Iterable[Place]) -> None:
         """Antennas, each (device, antenna), where chips are expected now: looked at before each other one.
 

@@ -1,7 +1,8 @@
 """``python -m hw_sim --rundir DIR``: a table of simulated people and hardware for a daemon to watch.
 
 Prints one JSON line with the devices' ports, reads one with the broker's address, deals, prints a summary, and
-leaves the hardware plugged in until its standard input ends.
+leaves the hardware plugged in until its standard input ends.  With ``--mqtt`` it prints the parts of ``table.toml``,
+waits for that broker, and leaves the hardware plugged in until Ctrl-C.
 Exit status: 0 all rulings as expected, 1 some differed (see results.jsonl), 2 it could not run.
 """
 
@@ -68,6 +69,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         metavar="HOST:PORT",
         help='the broker; without it, {"mqtt": {"host": …, "port": …}} is read as one line of standard input',
     )
+    p.add_argument("--broker-timeout", type=float, default=600.0, metavar="S", help="wait for the broker of --mqtt")
     args = p.parse_args(argv)
     if args.speed <= 0 or args.ruling_timeout <= 0 or (args.hands is not None and args.hands < 1):
         p.error("--speed, --ruling-timeout and --hands must be above 0")
@@ -170,6 +172,7 @@ def live_options(args: argparse.Namespace, seats: int) -> LiveOptions:
             panel_reset_every_s=args.panel_reset_every,
         ),
         mqtt=args.mqtt,
+        broker_patience_s=args.broker_timeout if args.mqtt else 0.0,
         manners=Manners(sloppiness=args.sloppiness, script=tuple(args.acts)) if args.people == "sloppy" else None,
         hardware=TableOptions(
             panel_salt=SystemRandom().randrange(1 << 32),

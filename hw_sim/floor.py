@@ -17,10 +17,35 @@ from paho.mqtt.enums import CallbackAPIVersion
 from hw_sim.ears import KINDS, Ears, Json
 
 QOS = 1
+TRY_S = 2.0
+AGAIN_S = 0.3
 
 
 class FloorError(Exception):
     """The broker cannot be reached; the message says what to do."""
+
+
+async def _until_open(host: str, port: int, patience_s: float, tell: Callable[[str], None]) -> None:
+    """Waits until somebody listens there.  Raises `FloorError` after ``patience_s``."""
+    loop = asyncio.get_running_loop()
+    end, told = loop.time() + patience_s, False
+    while True:
+        try:
+            async with asyncio.timeout(TRY_S):
+                _, writer = await asyncio.open_connection(host, port)
+            writer.close()
+        except (OSError, TimeoutError) as e:
+            if loop.time() >= end:
+                why = "no answer" if isinstance(e, TimeoutError) else str(e)
+                raise FloorError(
+                    f"no MQTT broker at {host}:{port} ({why}). Start it, or give the right address."
+                ) from e
+            if not told:
+                tell(f"waiting for the MQTT broker at {host}:{port} (up to {patience_s:.0f} s; Ctrl-C ends it)")
+                told = True
+            await asyncio.sleep(AGAIN_S)
+        else:
+            return
 
 
 class MqttFloor:
@@ -54,8 +79,20 @@ class MqttFloor:
         self._client.on_subscribe = self._on_subscribe
         self._client.on_message = self._on_message
 
-    async def connect(self, host: str, port: int, timeout_s: float = 10.0) -> None:
-        """Connect and subscribe; returns when the broker has confirmed the subscriptions."""
+    async def connect(
+        self,
+        host: str,
+        port: int,
+        timeout_s: float = 10.0,
+        *,
+        patience_s: float = 0.0,
+        tell: Callable[[str], None] = print,
+    ) -> None:
+        """Connect and subscribe; returns when the broker has confirmed the subscriptions.
+
+        Where nobody listens yet it is tried again for ``patience_s``, which ``tell`` is told once.
+        """
+        await _until_open(host, port, patience_s, tell)
         try:
             await asyncio.to_thread(self._client.connect, host, port, 30)
         except OSError as e:

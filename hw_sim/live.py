@@ -22,6 +22,7 @@ from hw_sim.people import HandRecord, Pace
 from hw_sim.pty_port import PtyPort, now_ns
 from hw_sim.script import Script, Sleep
 from hw_sim.sloppy import Manners, invite
+from hw_sim.starter import driver_options, parts, whole
 from hw_sim.table import DRIVERS, SimTable, TableOptions
 from hw_sim.tcp_port import TcpPort
 
@@ -40,6 +41,8 @@ class LiveOptions(msgspec.Struct, frozen=True, kw_only=True):
     mishaps: MishapPlan = NO_MISHAPS
     manners: Manners | None = None
     mqtt: tuple[str, int] | None = None
+    broker_patience_s: float = 0.0
+    """How long to wait for that broker to be there."""
 
 
 async def run_script(script: Script, news: asyncio.Event) -> None:
@@ -130,8 +133,19 @@ class LiveTable:
                 devices.append({"id": name, "driver": "panel", "port": path})
                 continue
             driver = DRIVERS[self.options.hardware.reader]
-            devices.append({"id": name, "driver": driver, "port": path, "antennas": self.table.antennas(name)})
+            device = {"id": name, "driver": driver, "port": path, "antennas": self.table.antennas(name)}
+            needed = driver_options(self.options.hardware)
+            devices.append({**device, "options": needed} if needed else device)
         return {"devices": devices, "chips": str(self.chips.resolve()), "seats": list(self.table.seats)}
+
+    def instruct(self, facts: dict[str, Any]) -> None:
+        """What belongs into a person's ``table.toml``, and a whole one beside the chips."""
+        o = self.options
+        assert o.mqtt is not None, "only where the broker was named on the command line"
+        begin = o.rundir / "table.toml"
+        begin.write_text(whole(facts, o.rundir, o.site, o.table, o.mqtt), encoding="utf-8")
+        print(f"\n# for your own table.toml; {begin} is a whole one to begin with\n")
+        print(parts(facts, o.rundir), flush=True)
 
     async def deal(self, host: str, port: int, username: str | None = None, password: str | None = None) -> None:
         """Play all hands; ``records`` grows as they end."""
@@ -158,7 +172,7 @@ class LiveTable:
         self.records = people.records
         trouble = asyncio.create_task(self._trouble())
         try:
-            await floor.connect(host, port)
+            await floor.connect(host, port, patience_s=self.options.broker_patience_s, tell=_complain)
             with (self.options.rundir / "results.jsonl").open("wb", buffering=0) as results:
                 for hand in self.hands:
                     await run_script(people.hand(hand), news)
@@ -204,8 +218,10 @@ async def run(hands: list[Hand], options: LiveOptions) -> int:
     """The whole run, from the first line on standard output to the last; 0 if nothing differed."""
     live = LiveTable(hands, options)
     try:
-        say(live.announce())
+        facts = live.announce()
+        say(facts)
         if options.mqtt is not None:
+            live.instruct(facts)
             answer: dict[str, Any] = {"host": options.mqtt[0], "port": options.mqtt[1]}
             leaving = asyncio.create_task(_for_ever())
         else:
@@ -228,6 +244,10 @@ async def run(hands: list[Hand], options: LiveOptions) -> int:
         return 1 if live.summary()["discrepancies"] else 0
     finally:
         live.close()
+
+
+def _complain(text: str) -> None:
+    print(f"hw_sim: {text}", file=sys.stderr, flush=True)
 
 
 async def _for_ever() -> None:

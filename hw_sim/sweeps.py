@@ -6,7 +6,7 @@ is true at one instant within its span, which the reader does not tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from random import Random
 
 import msgspec
@@ -52,7 +52,7 @@ class DeafRadio(Radio):
                 kept.append(uid)
         return kept
 
-    def lifted(self, uids: Sequence[str]) -> None:  # type: ignore[override]
+    def lifted(self, uids: Iterable[str]) -> None:
         """Where it lies next it may be heard better or worse."""
         for uid in uids:
             self._factor.pop(uid, None)

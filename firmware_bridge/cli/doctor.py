@@ -8,7 +8,8 @@ import click
 
 from firmware_bridge.cli import findings, system
 from firmware_bridge.cli.findings import Finding, Level
-from firmware_bridge.cli.line_checks import check_line
+from firmware_bridge.cli.given import OPTION
+from firmware_bridge.cli.line_checks import Meant, check_line
 from firmware_bridge.cli.text import wrapped
 from firmware_bridge.session.problems import PortProblem
 
@@ -17,17 +18,21 @@ _MARKS: dict[Level, tuple[str, str]] = {"ok": ("ok  ", "green"), "warn": ("warn"
 
 @click.command()
 @click.argument("ports", nargs=-1)
-@click.option("--driver", type=click.Choice(["feig", "metratec", "pepper", "panel"]), help="What should be there.")
+@click.option("--driver", "-d", help="What should be there: any driver, built in or added.")
+@OPTION
 @click.option("--seconds", type=click.FloatRange(1, 3600), default=6.0, show_default=True, help="To measure a clock.")
 @click.option("--no-open", is_flag=True, help="Look only; open no port.")
-def doctor(ports: tuple[str, ...], driver: str | None, *, seconds: float, no_open: bool) -> None:
+def doctor(
+    ports: tuple[str, ...], driver: str | None, options: tuple[str, ...], *, seconds: float, no_open: bool
+) -> None:
     """Examine serial ports, keypads and Stream Decks.
 
     Looks at names, permissions, who holds the port, and the adapter's latency; then opens the port, asks who is
-    there, tries other baud rates and parities if nobody answers, and measures a panel's clock. Ends with status 1
-    if anything is bad.
+    there, tries other baud rates and parities if nobody answers, and measures a panel's clock. A keypad, a Stream
+    Deck and an added driver are asked by their own session, with -o options. Ends with status 1 if anything is bad.
     """
-    devices = [(name, system.serial_device(name)) for name in ports if not name.startswith("tcp://")]
+    meant = Meant(driver, options) if driver is not None else None
+    devices = [(name, system.serial_device(name)) for name in ports if name.startswith("/")]
     names = list(ports)
     if not ports:
         devices = [(device.best_name, device) for device in system.serial_devices()]
@@ -43,7 +48,7 @@ def doctor(ports: tuple[str, ...], driver: str | None, *, seconds: float, no_ope
         for finding in found:
             bad |= _show(finding)
         if may_open:
-            for finding in _line_findings(name, driver, seconds):
+            for finding in _line_findings(name, meant, seconds):
                 bad |= _show(finding)
     if not ports:
         for path, found in findings.panel_findings():
@@ -56,9 +61,9 @@ def doctor(ports: tuple[str, ...], driver: str | None, *, seconds: float, no_ope
         raise SystemExit(1)
 
 
-def _line_findings(name: str, driver: str | None, seconds: float) -> list[Finding]:
+def _line_findings(name: str, meant: Meant | None, seconds: float) -> list[Finding]:
     try:
-        return asyncio.run(check_line(name, driver, seconds))
+        return asyncio.run(check_line(name, meant, seconds))
     except PortProblem as error:
         return [findings.of_problem(error, name)]
 

@@ -7,12 +7,12 @@ import collections
 import contextlib
 import signal
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import click
 import msgspec
 
+from firmware_bridge.cli.given import OPTION, config_of
 from firmware_bridge.cli.text import cut, wrapped
 from firmware_bridge.session.contract import DeviceConfig
 from firmware_bridge.supervisor import Bridge, DeviceHealth
@@ -28,7 +28,6 @@ from firmware_bridge.wire import (
     TimeSpan,
 )
 
-NAME = "device"
 RATED = ("present", "empty", "corrupt", "press")
 DRIFT_NS = 5_000_000_000
 """A rate measured over less than this is mostly the line's jitter."""
@@ -49,7 +48,7 @@ COLOURS = {
 )
 @click.option("--port", "-p", required=True, help="Path, tcp://host[:port], or streamdeck:.")
 @click.option("--baud", type=int, default=None, help="Baud rate; the driver's own if not given.")
-@click.option("--option", "-o", "options", multiple=True, metavar="NAME=VALUE", help="Driver option, VALUE as JSON.")
+@OPTION
 @click.option("--take", is_flag=True, help="Acknowledge what is shown: the panel or the reader's table forgets it.")
 @click.option(
     "--every", type=click.FloatRange(0.1, 3600), default=1.0, show_default=True, help="Seconds between rates."
@@ -72,25 +71,10 @@ def dump(
     Presses stay with their panel, and what a FEIG reader in mode "buffered" or "notify" recorded with the reader
     (tabled hears it when it starts), unless --take is given. A reader's antennas are an option: -o antennas=[1,2,3].
     """
-    config = DeviceConfig(NAME, driver, port, baud, _options(driver, options))
+    config = config_of(driver, port, options, baud)
     show = Show(take=take, as_json=as_json)
     asyncio.run(_watch(config, show, every, seconds))
     show.end()
-
-
-def _options(driver: str, given: Sequence[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise click.ClickException(f"option '{text}' has no '='. Write -o name=value, such as -o antennas=[1,2].")
-        try:
-            found[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            found[name] = value
-    if driver in ("feig", "metratec", "pepper"):
-        found.setdefault("antennas", [1])
-    return found
 
 
 async def _watch(config: DeviceConfig, show: Show, every: float, seconds: float | None) -> None:
@@ -133,11 +117,14 @@ class Show:
         if self._json:
             click.echo(msgspec.json.encode(observation))
         elif self._is_news(observation):
-            at_s = (observation.span.latest_ns - self._start_ns) / 1e9
-            line = f"{at_s:9.3f}  {kind:<9} {words(observation)}"
+            line = f"{self._when(observation.span)}  {kind:<9} {words(observation)}"
             click.secho(cut(line), fg=COLOURS.get(kind))
         if self.acknowledge is not None:
             asyncio.get_running_loop().call_soon(self.acknowledge, observation)
+
+    def _when(self, span: TimeSpan) -> str:
+        """Seconds since the start, at the latest; no number where no time is known."""
+        return f"{(span.latest_ns - self._start_ns) / 1e9:9.3f}" if _known(span) else f"{'?':>9}"
 
     def _is_news(self, observation: AnyObservation) -> bool:
         """An antenna that says the same again is counted in the rates and not shown."""
@@ -214,4 +201,8 @@ def words(observation: AnyObservation) -> str:
 def _width(span: TimeSpan) -> str:
     """How well a time is known."""
     width_ns = span.latest_ns - span.earliest_ns
-    return f"known to {width_ns / 1e6:.1f} ms" if width_ns < UNKNOWN_NS else "its time unknown"
+    return f"known to {width_ns / 1e6:.1f} ms" if _known(span) else "its time unknown"
+
+
+def _known(span: TimeSpan) -> bool:
+    return span.latest_ns - span.earliest_ns < UNKNOWN_NS

@@ -35,8 +35,8 @@ def port_findings(name: str, device: system.SerialDevice, root: Path = system.RO
     """All about one serial port that needs no opening."""
     path = str(root / name.lstrip("/"))
     if not os.path.exists(path):
-        return [Finding("bad", "is not there. Plug it in, or look for its name with 'bridge probe'.")]
-    found = [_permission(path)]
+        return [Finding("bad", "is not there. Plug it in, or look for its name with 'tabled-bridge probe'.")]
+    found = [_permission(path, device)]
     held = system.holders(name, root)
     if held:
         who = ", ".join(f"{h.name} (pid {h.pid})" for h in held[:4])
@@ -47,15 +47,22 @@ def port_findings(name: str, device: system.SerialDevice, root: Path = system.RO
     return found
 
 
-def _permission(path: str) -> Finding:
+def _match(usb: system.Usb) -> str:
+    """The part of a udev rule that finds this very device, under whatever name it has at the moment."""
+    match = f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{usb.vendor}", ATTRS{{idProduct}}=="{usb.product}"'
+    return match + (f', ATTRS{{serial}}=="{usb.serial}"' if usb.serial else "")
+
+
+def _permission(path: str, device: system.SerialDevice) -> Finding:
     group = system.denied(path)
     if group is None:
         return Finding("ok", "may be opened by this user")
     user = system.user()
     if not group:
         says = "may be opened by nobody but its owner; this rule opens it to the group dialout"
-        rule = f'KERNEL=="{os.path.basename(os.path.realpath(path))}", GROUP="dialout", MODE="0660"'
-        return Finding("bad", says, rule_lines(rule))
+        # A mainboard's port keeps its name; what is plugged in does not, and the rule would open another device.
+        match = _match(device.usb) if device.usb else f'KERNEL=="{os.path.basename(os.path.realpath(path))}"'
+        return Finding("bad", says, rule_lines(f'{match}, GROUP="dialout", MODE="0660"'))
     if system.waits_for_login(group):
         return Finding("bad", f"may not be opened yet: {user} is in the group '{group}' from the next log-in on")
     says = f"may not be opened: {user} is not in the group '{group}'. Then log in again."
@@ -73,9 +80,7 @@ def _naming(name: str, device: system.SerialDevice) -> Finding:
     if usb is None:
         return Finding("warn", "has a name that may change, and no USB ids to make a rule of")
     says = "has a name that may change, and udev gives no other; this rule makes /dev/tabled-reader"
-    match = f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{usb.vendor}", ATTRS{{idProduct}}=="{usb.product}"'
-    match += f', ATTRS{{serial}}=="{usb.serial}"' if usb.serial else ""
-    return Finding("warn", says, rule_lines(f'{match}, SYMLINK+="tabled-reader"'))
+    return Finding("warn", says, rule_lines(f'{_match(usb)}, SYMLINK+="tabled-reader"'))
 
 
 def _latency(device: system.SerialDevice) -> Finding:
@@ -115,6 +120,6 @@ def panel_findings(root: Path = system.ROOT) -> list[tuple[str, list[Finding]]]:
 
 def of_problem(error: PortProblem, name: str) -> Finding:
     """A port that could not be opened."""
-    held = system.holders(name)
+    held = system.holders(name) if name.startswith("/") else []
     by = f" Held by {held[0].name}, pid {held[0].pid}." if held else ""
     return Finding("bad", f"cannot be opened: {error.reason}.{by} {error.advice.partition(': ')[2]}")

@@ -45,7 +45,9 @@ def options(driver: str | None) -> None:
         click.secho(f"  {option.name}", fg="cyan", nl=False)
         click.echo(f"  {option.values}, {default}")
         click.echo(wrapped(option.means or "(its type has no text for it)", first="      ", indent=6))
-    click.echo(wrapped("Written as options = { name = value, … } in table.toml, as -o name=value for 'bridge dump'."))
+    click.echo(
+        wrapped("Written as options = { name = value, … } in table.toml, as -o name=value for 'tabled-bridge dump'.")
+    )
 
 
 def options_of(kind: type[msgspec.Struct]) -> list[Option]:

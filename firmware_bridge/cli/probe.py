@@ -7,9 +7,11 @@ import asyncio
 import click
 import msgspec
 
-from firmware_bridge.cli import system
-from firmware_bridge.cli.hello import Who, multiplexers, who_is
+from firmware_bridge.cli import findings, system
+from firmware_bridge.cli.given import OPTION, config_of, inline
+from firmware_bridge.cli.hello import Who, is_network, multiplexers, session_hello, who_is
 from firmware_bridge.cli.text import wrapped
+from firmware_bridge.drivers.registry import find_driver
 from firmware_bridge.session.problems import PortProblem
 
 PROBE_S = 12.0
@@ -24,23 +26,35 @@ class Probed(msgspec.Struct, frozen=True):
     """The name under which it was opened."""
     who: Who | None = None
     problem: str = ""
+    paste: tuple[str, ...] = ()
+    """Lines for a shell that mend it."""
 
 
 @click.command()
 @click.argument("ports", nargs=-1)
 @click.option("--antennas", is_flag=True, help="Also ask FEIG readers for their multiplexers (switches antennas off).")
+@click.option("--driver", "-d", help="Ask as this driver does, built in or added, at its own settings.")
+@OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON line a device.")
-def probe(ports: tuple[str, ...], *, antennas: bool, as_json: bool) -> None:
-    """Ask every serial port who is there.
+def probe(
+    ports: tuple[str, ...], driver: str | None, options: tuple[str, ...], *, antennas: bool, as_json: bool
+) -> None:
+    """Ask every serial port who is there, and print what belongs into the configuration.
 
-    Only hello and version requests are sent. PORTS are paths or tcp://host; without any, all USB serial
+    Only hello and version requests are sent (with --driver, what that driver says).
+
+    PORTS are paths or tcp://host; without any, all USB serial
     ports are asked (a mainboard's own ports, /dev/ttyS*, must be named), and keypads and Stream Decks are listed.
     Stop tabled first: a port has one user.
     """
     chosen = [(name, system.serial_device(name)) for name in ports] or [
         (device.best_name, device) for device in system.serial_devices()
     ]
-    found = asyncio.run(_probe_all(chosen, antennas=antennas))
+    if driver is not None and not ports:
+        raise click.ClickException("--driver needs the PORTS to ask: it may say more than a hello there.")
+    for name, _ in chosen if driver is not None else ():
+        find_driver(driver or "")(config_of(driver or "", name, options))  # its problems are one line, before any port
+    found = asyncio.run(_probe_all(chosen, driver, options, antennas=antennas))
     if as_json:
         for one in found:
             click.echo(msgspec.json.encode(one))
@@ -55,8 +69,18 @@ def probe(ports: tuple[str, ...], *, antennas: bool, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-async def _probe_all(chosen: list[tuple[str, system.SerialDevice]], *, antennas: bool) -> list[Probed]:
+async def _probe_all(
+    chosen: list[tuple[str, system.SerialDevice]], driver: str | None, options: tuple[str, ...], *, antennas: bool
+) -> list[Probed]:
+    if driver is not None:
+        return list(await asyncio.gather(*(_probe_as(driver, options, name, device) for name, device in chosen)))
     return list(await asyncio.gather(*(_probe_one(name, device, antennas=antennas) for name, device in chosen)))
+
+
+async def _probe_as(driver: str, options: tuple[str, ...], name: str, device: system.SerialDevice) -> Probed:
+    who, health = await session_hello(config_of(driver, name, options), PROBE_S / 2)
+    says = f"{health.error or 'nobody answered'}. {health.advice}".strip()
+    return Probed(device, name, who, "" if who is not None else says)
 
 
 async def _probe_one(name: str, device: system.SerialDevice, *, antennas: bool) -> Probed:
@@ -64,19 +88,22 @@ async def _probe_one(name: str, device: system.SerialDevice, *, antennas: bool) 
         async with asyncio.timeout(PROBE_S):
             who, unread = await who_is(name)
             if who is not None and who.driver == "feig":
-                asked = await multiplexers(name) if antennas else ""
-                who = msgspec.structs.replace(who, antennas=asked)
+                who = await multiplexers(name, who) if antennas else who
             elif who is not None and who.driver == "pepper":
                 who = msgspec.structs.replace(who, antennas="1-8")
     except PortProblem as error:
-        held = system.holders(name)
-        by = f" Held by {held[0].name}, pid {held[0].pid}." if held and error.reason == "in use" else ""
-        return Probed(device, name, problem=f"{error.reason}: {error.advice.partition(': ')[2]}{by}")
+        # The same words as the doctor's.
+        bad = [f for f in findings.port_findings(name, device) if f.level == "bad"] if not is_network(name) else []
+        one = (bad or [findings.of_problem(error, name)])[0]
+        return Probed(device, name, problem=one.says, paste=one.paste)
     except TimeoutError:
         return Probed(device, name, problem=f"no end of it in {PROBE_S:.0f} s")
     if who is None:
         heard = f"{unread} bytes came that no protocol here knows" if unread else "nobody answered"
-        return Probed(device, name, problem=f"{heard}; 'bridge doctor {name}' tries other baud rates and parities")
+        mend = "check the address and the port number, and that this socket is the reader's"
+        if not is_network(name):
+            mend = f"'tabled-bridge doctor {name}' tries other baud rates and parities"
+        return Probed(device, name, problem=f"{heard}; {mend}")
     return Probed(device, name, who)
 
 
@@ -86,8 +113,12 @@ def _show(one: Probed) -> None:
         who = one.who
         click.secho(f"  {who.model}, firmware {who.firmware}", fg="green")
         click.echo(f'  driver = "{who.driver}", {who.line}' + (f", antennas {who.antennas}" if who.antennas else ""))
+        if who.options:
+            click.echo(f"  options = {inline(who.options)}")
     else:
         click.secho(wrapped(one.problem, first="  ", indent=2), fg="yellow")
+        for line in one.paste:
+            click.secho(f"  {line}", fg="cyan")
     usb = one.port.usb
     if usb is not None:
         named = " ".join(word for word in (usb.maker, usb.model) if word) or "unnamed"

@@ -132,16 +132,31 @@ def decks(root: Path = ROOT) -> list[Usb]:
 
 
 def holders(path: str, root: Path = ROOT) -> list[Holder]:
-    """Other processes that have the device open, as far as this user may see them."""
+    """Other processes that have the device open, as far as this user may see them.
+
+    The process behind a pseudo-terminal is the device itself and not among them, though it may hold both ends.
+    """
     real = os.path.realpath(root / path.lstrip("/"))
+    index = os.path.basename(real) if os.path.dirname(real) == str(root / "dev/pts") else ""
     found = []
     for process in sorted((p for p in (root / "proc").glob("[0-9]*")), key=lambda p: int(p.name)):
         if int(process.name) == os.getpid():
             continue
         with contextlib.suppress(OSError):
-            if any(os.path.realpath(fd) == real for fd in (process / "fd").iterdir()):
+            held = any(os.path.realpath(fd) == real for fd in (process / "fd").iterdir())
+            if held and not (index and _is_behind(process, index)):
                 found.append(Holder(int(process.name), _read(process / "comm") or "?"))
     return found
+
+
+def _is_behind(process: Path, index: str) -> bool:
+    """Whether a process has the master of the pseudo-terminal of that number."""
+    for fd in (process / "fd").iterdir():
+        if os.path.basename(os.path.realpath(fd)) == "ptmx":
+            lines = _read(process / "fdinfo" / fd.name).splitlines()
+            if any(line.split() == ["tty-index:", index] for line in lines):
+                return True
+    return False
 
 
 def denied(path: str) -> str | None:

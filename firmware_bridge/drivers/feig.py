@@ -23,6 +23,7 @@ from firmware_bridge.wire import DeviceId
 BAUD = 38400
 PARITY = "E"
 TCP = 10001
+ARRIVALS_ONLY = 'mode "{mode}" tells that a chip came and never that one is gone; use mode = "host"'
 BITS_PER_BYTE = 11
 """Start, 8 data, parity, stop."""
 
@@ -33,11 +34,13 @@ def drive(config: DeviceConfig) -> Driven:
     if options.mode == "notify" and config.port.startswith(LISTEN_SCHEME):
         called = read_listen(config, options.peer)
         check_options(config, "reader", options.problem())
-        return Driven(FeigCallerSession(DeviceId(config.id), options, port=str(called)), called)
+        caller = FeigCallerSession(DeviceId(config.id), options, port=str(called))
+        return Driven(caller, called, ARRIVALS_ONLY.format(mode=options.mode))
     port = read_port(config, baud=BAUD, parity=PARITY, tcp_port=TCP)
     if options.advanced is None:
         options = msgspec.structs.replace(options, advanced=isinstance(port, TcpPort))
     byte_ns = line_byte_ns(port, BITS_PER_BYTE)
     check_options(config, "reader", options.problem(byte_ns))
     made = FeigSession if options.mode == "host" else FeigBufferSession
-    return Driven(made(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port)), port)
+    session = made(DeviceId(config.id), options, byte_ns=byte_ns, port=str(port))
+    return Driven(session, port, "" if options.mode == "host" else ARRIVALS_ONLY.format(mode=options.mode))

@@ -20,7 +20,7 @@ def drive(config: DeviceConfig) -> Driven:
         raise ConfigProblem(
             config.id,
             f"'{config.id}': port '{config.port}' is no input device.",
-            "Name the keypad by /dev/input/by-id/...-event-kbd (see 'bridge probe') and give no baud.",
+            "Name the keypad by /dev/input/by-id/...-event-kbd (see 'tabled-bridge probe') and give no baud.",
         )
     options = read_options(config, KeypadOptions)
     check_options(config, "keypad", options.problem())

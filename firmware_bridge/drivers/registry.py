@@ -38,10 +38,14 @@ OptionsT = TypeVar("OptionsT", bound=msgspec.Struct)
 
 
 class Driven(msgspec.Struct, frozen=True):
-    """A device ready to be opened."""
+    """A device ready to be opened.
+
+    ``arrivals_only``: why it never tells that a chip is gone, and what to use instead; "" for one that does.
+    """
 
     session: Session
     port: PortSettings
+    arrivals_only: str = ""
 
 
 Driver = Callable[[DeviceConfig], Driven]

@@ -19,7 +19,7 @@ def drive(config: DeviceConfig) -> Driven:
         raise ConfigProblem(
             config.id,
             f"'{config.id}': port '{config.port}' is no Stream Deck.",
-            "Write streamdeck: for the only one, or streamdeck:SERIAL (see 'bridge probe'), and give no baud.",
+            "Write streamdeck: for the only one, or streamdeck:SERIAL (see 'tabled-bridge probe'), and give no baud.",
         )
     options = read_options(config, DeckOptions)
     check_options(config, "deck", options.problem())

@@ -14,7 +14,7 @@ FrameT = TypeVar("FrameT")
 
 
 class Decoder(Protocol[FrameT]):
-    """Shape shared by all decoders; `tests/bridge/conformance.py` is the kit that checks it."""
+    """Shape shared by all decoders; `firmware_bridge.conformance` is the kit that checks it."""
 
     fed: int
     """Bytes received since the decoder was made."""

@@ -209,7 +209,7 @@ async def open_deck(device: str, settings: DeckPort, on_data: OnData, on_gone: O
     except Exception as error:  # the package's errors have no common root
         advice = (
             f"'{device}': the Stream Deck cannot be opened. Install libhidapi-libusb0, close other programs that use "
-            "it, and let this user open it (udev rule: 'bridge doctor' prints it)."
+            "it, and let this user open it (udev rule: 'tabled-bridge doctor' prints it)."
         )
         reason = str(error.args[0] if error.args else "") or type(error).__name__
         raise PortProblem(device, str(settings), reason, advice) from error

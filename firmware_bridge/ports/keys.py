@@ -163,7 +163,8 @@ def open_keys(device: str, settings: KeysPort, on_data: OnData, on_gone: OnGone)
             device,
             path,
             "python-evdev is not installed",
-            f"'{device}': a keypad needs the package evdev. Install it: pip install 'tabled[panels]'.",
+            f"'{device}': a keypad needs the package evdev. Install it: pip install 'tabled[panels]' (it needs a "
+            "compiler and kernel headers), or the same as a wheel for x86-64: pip install evdev-binary.",
         ) from error
     except OSError as error:
         raise _problem(device, path, error.errno, str(error)) from error

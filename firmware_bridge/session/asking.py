@@ -11,6 +11,10 @@ import msgspec
 from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, AnyObservation
 
 MS = 1_000_000
+LOSS_MS = 900
+"""A reader that dies must be told within a second; what is left is for a busy host."""
+LIFE_MS = 100
+"""A reader that waits for its next question is asked for a sign of life so often."""
 LATEST_ANSWER_NS = 2000 * MS
 """An answer that did not come for so long will not come."""
 
@@ -59,11 +63,11 @@ class PolledOptions(Protocol):
 
     @property
     def inventory_timeout_ms(self) -> int:
-        """How long an inventory may take; 1 to 10000."""
+        """How long an inventory may take; 1 to 800."""
 
     @property
     def reply_timeout_ms(self) -> int:
-        """How long any other answer may take; 1 to 10000."""
+        """How long any other answer may take; 1 to 800."""
 
     @property
     def gap_ms(self) -> int:
@@ -71,7 +75,7 @@ class PolledOptions(Protocol):
 
     @property
     def lost_after_ms(self) -> int:
-        """Silence that is a loss, together with ``silent_limit``; 1 to 10000."""
+        """Silence that is a loss, together with ``silent_limit``; 1 to 900."""
 
     @property
     def silent_limit(self) -> int:
@@ -101,9 +105,11 @@ def common_problem(options: PolledOptions, antennas: int) -> str | None:
         return "'antennas' must name at least one antenna and none twice"
     if not all(1 <= a <= antennas for a in mine):
         return f"'antennas' must be between 1 and {antennas}"
-    times = (options.inventory_timeout_ms, options.reply_timeout_ms, options.gap_ms, options.lost_after_ms)
-    if not all(1 <= t <= 10_000 for t in times) or not 0 <= options.min_sweep_ms <= 10_000:
+    if not 1 <= options.gap_ms <= 10_000 or not 0 <= options.min_sweep_ms <= 10_000:
         return "times must be between 1 and 10000 ms"
+    times = (options.inventory_timeout_ms, options.reply_timeout_ms, options.lost_after_ms)
+    if not all(1 <= t <= LOSS_MS - LIFE_MS for t in times[:2]) or not 1 <= times[2] <= LOSS_MS:
+        return f"times of answers must be between 1 and {LOSS_MS - LIFE_MS} ms, 'lost_after_ms' up to {LOSS_MS}"
     most = MAX_TAGS_PER_INVENTORY
     if not 0 <= options.chips_per_antenna <= most or not 0 <= options.new_chips <= most:
         return f"'chips_per_antenna' and 'new_chips' must be 0 to {most}"
@@ -112,18 +118,36 @@ def common_problem(options: PolledOptions, antennas: int) -> str | None:
     return None
 
 
+def loss_problem(options: PolledOptions, longest_ms: int, rest_ms: int = LIFE_MS) -> str | None:
+    """Why a reader that dies would be told too late, None if it would not.
+
+    ``longest_ms``: the longest time-out of a question; ``rest_ms``: the longest time between an answer and the next
+    question.  Behind the first question without an answer come barriers.
+    """
+    most_ms = max(longest_ms, options.reply_timeout_ms) + (options.silent_limit - 1) * 2 * options.reply_timeout_ms
+    latest_ms = max(rest_ms + most_ms, options.lost_after_ms)
+    if latest_ms <= LOSS_MS:
+        return None
+    return (
+        f"a reader that dies would be told after {latest_ms} ms, and may be after {LOSS_MS}: lower 'lost_after_ms', "
+        "'silent_limit' or a time-out ('inventory_timeout_ms' with fewer 'chips_per_antenna')"
+    )
+
+
 class Role(Enum):
     """What a question is for, which decides what its silence means."""
 
     HELLO = auto()
-    """Asked until it is answered or the reader is lost; so is a set-up question."""
+    """Asked until it is answered or the reader is lost."""
+    SETUP = auto()
+    """Begun anew behind a barrier."""
     BARRIER = auto()
     LOOK = auto()
-    """Asked twice, then its antenna is corrupt."""
+    """Its antenna is corrupt; the look is begun anew behind a barrier, once."""
     CHAIN = auto()
     """More of an inventory: asking twice could skip some, so what came stands and proves no absence."""
     DARK = auto()
-    """Switching the field off after a look: asked until it is answered."""
+    """Switching the field off after a look: asked until it is answered, each time behind a barrier."""
 
 
 class Question(msgspec.Struct, Generic[FrameT]):
@@ -135,7 +159,6 @@ class Question(msgspec.Struct, Generic[FrameT]):
     timeout_ns: int
     first_ns: int
     sent_ns: int
-    tries: int = 1
 
 
 class Awaited(msgspec.Struct):

@@ -119,6 +119,8 @@ class Figures(msgspec.Struct, frozen=True):
     clock_ns: int | None = None
     """Width of the clock's span now."""
     drift_ppm: float | None = None
+    drift_bounds_ppm: tuple[float, float] | None = None
+    """Between which the device's rate error surely lies."""
     clock_jumps: int = 0
     """Times the device's tick contradicted itself and its clock was learnt anew."""
     notes: tuple[str, ...] = ()

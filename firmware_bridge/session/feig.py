@@ -25,7 +25,7 @@ from firmware_bridge.session.inventory import Status, describe, read_batch
 from firmware_bridge.session.plan import MAX_ROUNDS, FeigOptions, channel_of, member
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
-from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp
+from firmware_bridge.wire import MAX_TAGS_PER_INVENTORY, BootId, DeviceId, DeviceUp, Restarted, TimeSpan
 
 SOFTWARE_VERSION = 0x65
 RF_RESET = 0x69
@@ -36,12 +36,12 @@ READ_CONFIG = 0x80
 WRITE_CONFIG = 0x81
 BARRIERS: tuple[Command, ...] = (
     (SOFTWARE_VERSION, b""),
-    (RF_RESET, b""),
     (0x66, b"\x00"),
     (0x52, b"\x00"),
     (0x74, b""),
+    (RF_RESET, b""),
 )
-"""Commands that change nothing, and their data: version, RF reset, reader info, baud rate detection, inputs.  A
+"""Commands that change nothing, and their data: version, reader info, baud rate detection, inputs, RF reset.  A
 reader that lacks one still answers, with an error status."""
 ISO_HOST = 0xB0
 INVENTORY = 0x01
@@ -57,7 +57,8 @@ ONT = 0x01
 ACOLL = 0x04
 
 NO_BOOT = BootId(0)
-"""A FEIG reader has no boot id: a reader that reboots is silent, lost, and comes back as a new hello."""
+"""A FEIG reader has no boot id.  One that reboots is silent: for long, and it is lost and comes back as a new hello;
+for a moment, and it shows if it had to be set otherwise than it is shipped, for that is undone."""
 
 _NOT_KNOWN = frozenset((0x80, 0x81, int(Status.UNAVAILABLE)))
 """Unknown command, wrong length, not available."""
@@ -70,10 +71,13 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
     barriers = BARRIERS
     kind = "FEIG reader"
     line_advice = "its bus address and the baud rate and parity (38400 8E1 as shipped)"
+    network_advice = "its address and port number, and whether it takes advanced frames (else: advanced = false)"
 
     def __init__(self, device: DeviceId, options: FeigOptions, *, byte_ns: int = 0, port: str = "") -> None:
         super().__init__(device, options, byte_ns=byte_ns, port=port)
         self._advanced = bool(options.advanced)
+        self._set_ns = 0
+        """When its configuration was last set, or read as it was set."""
         self._muxes = tuple(sorted({channel_of(a)[0] for a in options.antennas})) if options.multiplexer else ()
 
     # -- words -----------------------------------------------------------------------------------
@@ -86,10 +90,14 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
         return member(self.device, self.options, self._byte_ns, shared=shared)
 
     def _reset(self) -> None:
-        self._may_be_on = set(self._muxes)
-        self._rf_may_be_on = True
-        self._wake_first = False
+        self._unsure()
+        self._wake_first = self._configured = False
         self._rounds = 0
+
+    def _unsure(self) -> None:
+        self._may_be_on = set(self._muxes)
+        self._rf_on: bool | None = None
+        """Whether the field is on, where there is no multiplexer; None: not known."""
 
     @property
     def _muting(self) -> bool:
@@ -122,12 +130,12 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
             boot=NO_BOOT,
         )
         # The RF reset is the first barrier: what an earlier session asked for ends before it.  Its status does not
-        # matter: a reader that cannot reset its field says so in every inventory.
-        self._ask_barrier(now_ns, first=(RF_RESET, b""))
+        # matter: a reader that cannot reset its field says so in every inventory.  Beside others it might switch on.
+        self._ask_barrier(now_ns, first=None if self._turns.plan.shared else (RF_RESET, b""))
         return [up]
 
     def _after_barrier(self, now_ns: int) -> Found:
-        self._ask((READ_CONFIG, bytes((ANTICOLLISION,))), self._on_config, now_ns, Role.HELLO)
+        self._ask((READ_CONFIG, bytes((ANTICOLLISION,))), self._on_config, now_ns, Role.SETUP)
         return []
 
     def _on_config(self, frame: FeigFrame, now_ns: int) -> Found:
@@ -138,16 +146,25 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
         wanted = now | ONT | ACOLL if self._muting else now & ~ONT
         if now == wanted:
             self._wake_first = False
+            self._set_ns = now_ns
             return super()._after_barrier(now_ns)
         self._muted.clear()
+        # What was set has gone, and this port was never lost: the reader itself has started anew.
+        restarted: Found = []
+        if self._configured:
+            self._restarts += 1
+            self._configured = False
+            span = TimeSpan(min(self._set_ns, now_ns), now_ns)
+            restarted = [Restarted(self.device, span, BootId(self._restarts))]
         block = bytes((*block[:ONT_BYTE], wanted, *block[ONT_BYTE + 1 :]))
-        self._ask((WRITE_CONFIG, bytes((ANTICOLLISION,)) + block), self._on_configured, now_ns, Role.HELLO)
-        return []
+        self._ask((WRITE_CONFIG, bytes((ANTICOLLISION,)) + block), self._on_configured, now_ns, Role.SETUP)
+        return restarted
 
     def _on_configured(self, frame: FeigFrame, now_ns: int) -> Found:
         if frame.status != Status.OK:
             return self._unsettled(f"configuration block 5 written: {describe(frame.status)}", now_ns)
         self._wake_first = False
+        self._configured, self._set_ns = True, now_ns
         return super()._after_barrier(now_ns)
 
     def _unsettled(self, reason: str, now_ns: int) -> Found:
@@ -163,9 +180,9 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
 
     def _begin_look(self, look: Look, now_ns: int) -> None:
         if not self._muxes:
-            if self._rf_may_be_on:
+            if self._rf_on:
                 # Something else between two inventories: a reply that comes twice cannot answer the next one.
-                self._ask((SOFTWARE_VERSION, b""), self._on_separator, now_ns)
+                self._ask((SOFTWARE_VERSION, b""), self._on_between, now_ns)
             else:
                 self._ask((RF_OUTPUT, b"\x01"), self._on_rf, now_ns)
             return
@@ -206,13 +223,16 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
             return self._spoilt(f"multiplexer {mux} refused channel {channel}: {describe(frame.status)}", now_ns)
         return self._on_energised(now_ns)
 
-    def _on_separator(self, _frame: FeigFrame, now_ns: int) -> Found:
+    def _on_between(self, _frame: FeigFrame, now_ns: int) -> Found:
         return self._on_energised(now_ns)
 
     def _on_rf(self, frame: FeigFrame, now_ns: int) -> Found:
-        self._rf_may_be_on = True
-        if frame.status != Status.OK:
+        # A reader that does not know the command has its field on whenever it has power.
+        always = frame.status in _NOT_KNOWN and not self._turns.plan.shared
+        if frame.status != Status.OK and not always:
+            self._rf_on = None
             return self._spoilt(f"the field would not switch on: {describe(frame.status)}", now_ns)
+        self._rf_on = True
         return self._on_energised(now_ns)
 
     def _on_energised(self, now_ns: int) -> Found:
@@ -275,7 +295,7 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
 
     def _go_dark(self, now_ns: int) -> bool:
         if not self._muxes:
-            if not self._rf_may_be_on:
+            if self._rf_on is False:
                 return False
             self._ask((RF_OUTPUT, b"\x00"), partial(self._on_dark, None), now_ns, Role.DARK)
             return True
@@ -289,7 +309,7 @@ class FeigSession(PolledSession[FeigFrame, FeigOptions]):
         if not (frame.status == Status.OK if mux is None else self._selected(frame)):
             return [self._refused(f"will not switch its field off: {describe(frame.status)}", now_ns)]
         if mux is None:
-            self._rf_may_be_on = False
+            self._rf_on = False
         else:
             self._may_be_on.discard(mux)
         if not self._go_dark(now_ns):

@@ -35,6 +35,8 @@ DATA_SETS = 255
 class FeigBufferSession(FeigSession):
     """One reader in buffered read or notification mode."""
 
+    life_ns = None
+
     def __init__(self, device: DeviceId, options: FeigOptions, *, byte_ns: int = 0, port: str = "") -> None:
         super().__init__(device, options, byte_ns=byte_ns, port=port)
         self._table = Table(device, options.antennas)
@@ -103,7 +105,7 @@ class FeigBufferSession(FeigSession):
         if self._buffers:
             self._next(now_ns)
         else:
-            self._ask((BUFFER_INFO, b""), self._on_buffers, now_ns, Role.HELLO)
+            self._ask((BUFFER_INFO, b""), self._on_buffers, now_ns, Role.SETUP)
         return []
 
     def _on_buffers(self, frame: FeigFrame, now_ns: int) -> Found:

@@ -20,7 +20,7 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.framing.metratec import CR, UNREADABLE, MetratecDecoder, encode
-from firmware_bridge.session.asking import MS, Command, Found, Role, common_problem
+from firmware_bridge.session.asking import LIFE_MS, MS, Command, Found, Role, common_problem, loss_problem
 from firmware_bridge.session.inventory import inventory_ns
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
@@ -31,7 +31,7 @@ MAX_PORTS = 16
 EXCHANGE_NS = 2 * MS
 SWITCH_NS = 5 * MS
 FIELD_RESET_NS = 20 * MS
-BARRIERS: tuple[Command, ...] = ("BRK", "RFW")
+BARRIERS: tuple[Command, ...] = ("RFW", "BRK")
 POWERS_MW = frozenset((100, 200, *range(500, 4001, 250)))
 _REFUSALS = frozenset(("CCE", "UCO", "UPA", "NOS", "EHX", "EDX", "WDL", "CRT"))
 
@@ -72,7 +72,7 @@ class MetratecOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
             return "'power_mw' must be 100, 200 or 500 to 4000 in steps of 250"
         if self.lanes == "ont" and len(antennas) > 1:
             return "'lanes' = \"ont\" needs an antenna that stays energised; several take turns"
-        return None
+        return loss_problem(self, self.inventory_timeout_ms)
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -204,10 +204,12 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
         def inventory(chips: int) -> int:
             return inventory_ns(chips) + exchange(8, 14 + 17 * chips)
 
-        field = exchange(8, 4) + exchange(11, 4) + FIELD_RESET_NS
+        between = exchange(4, 22)
+        field = exchange(8, 4) + between + exchange(11, 4) + FIELD_RESET_NS
         ont = options.lanes == "ont" and not shared
         several = len(options.antennas) > 1
-        around = (exchange(11, 4) + SWITCH_NS if several else exchange(4, 22)) + shared * field
+        around = (exchange(11, 4) + SWITCH_NS if several else between) + shared * (field + several * between)
+        around += between * (shared or options.min_sweep_ms > LIFE_MS)
         return Member(
             device=self.device,
             antennas=options.antennas,
@@ -218,8 +220,13 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
         )
 
     def _reset(self) -> None:
-        self._field_on = True
-        settings = ["MOD 156", "SRI SS 100"]
+        self._unsure()
+
+    def _unsure(self) -> None:
+        self._field_on: bool | None = None
+        """None: not known."""
+        # Beside others the field stays off until the first look: it would make the tags of their looks miss.
+        settings = ["SRI OFF", "MOD 156"] if self._turns.plan.shared else ["MOD 156", "SRI SS 100"]
         if self.options.power_mw is not None:
             settings.append(f"SET PWR {self.options.power_mw}")
         if len(self.options.antennas) > 1:
@@ -289,7 +296,7 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
 
     def _after_barrier(self, now_ns: int) -> Found:
         if self._settings:
-            self._ask(self._settings[0], self._on_setting, now_ns, Role.HELLO)
+            self._ask(self._settings[0], self._on_setting, now_ns, Role.SETUP)
             return []
         return super()._after_barrier(now_ns)
 
@@ -297,6 +304,8 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
         setting = self._settings.pop(0)
         if answer.word != "OK!":
             return [self._refused(f"'{setting}' answered with {answer.word}", now_ns)]
+        if setting.startswith("SRI "):
+            self._field_on = setting != "SRI OFF"
         return self._after_barrier(now_ns)
 
     def _unasked(self, frame: Answer, now_ns: int) -> Found:
@@ -307,7 +316,7 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
     # -- a look ----------------------------------------------------------------------------------
 
     def _begin_look(self, look: Look, now_ns: int) -> None:
-        if self._muting and look.lane is Lane.FULL and self._field_on:
+        if self._muting and look.lane is Lane.FULL and self._field_on is not False:
             self._ask("SRI OFF", self._on_off, now_ns)
         elif not self._field_on:
             self._ask("SRI SS 100", self._on_field, now_ns)
@@ -321,9 +330,9 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
         if len(self.options.antennas) > 1 and not self._automatic:
             self._ask(f"SAP MAN {self._port_of(antenna)}", self._on_port, now_ns)
         else:
-            self._ask("RFW", self._on_separator, now_ns)
+            self._ask("RFW", self._on_between, now_ns)
 
-    def _on_separator(self, _answer: Answer, now_ns: int) -> Found:
+    def _on_between(self, _answer: Answer, now_ns: int) -> Found:
         self._ask_inventory(now_ns)
         return []
 
@@ -386,7 +395,7 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
     # -- darkness --------------------------------------------------------------------------------
 
     def _go_dark(self, now_ns: int) -> bool:
-        if not self._field_on:
+        if self._field_on is False:
             return False
         self._ask("SRI OFF", self._on_dark, now_ns, Role.DARK)
         return True

@@ -225,7 +225,13 @@ class PanelSession:
                 f"its clock contradicted itself {clock.jumps} times: its tick jumps or is off by more than "
                 f"±{MAX_DRIFT_PPM} ppm. Give it another clock source; until then the times of its presses may be off."
             )
-        return Figures(clock_ns=clock.width_ns, drift_ppm=clock.drift_ppm, clock_jumps=clock.jumps, notes=tuple(notes))
+        return Figures(
+            clock_ns=clock.width_ns,
+            drift_ppm=clock.drift_ppm,
+            drift_bounds_ppm=clock.drift_bounds_ppm,
+            clock_jumps=clock.jumps,
+            notes=tuple(notes),
+        )
 
     # -- sending ---------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.framing.pepper import ACK, ERROR, PepperDecoder, PepperFrame, encode
-from firmware_bridge.session.asking import MS, Command, Found, Role, common_problem
+from firmware_bridge.session.asking import LIFE_MS, MS, Command, Found, Role, common_problem, loss_problem
 from firmware_bridge.session.inventory import inventory_ns
 from firmware_bridge.session.polled import PolledSession
 from firmware_bridge.session.schedule import Lane, Look, Member
@@ -34,6 +34,7 @@ BARRIERS: tuple[Command, ...] = ((GET_VERSION, b""), (DUMMY, b""), (SET_POLLING,
 ANY_FAMILY = b"\x00"
 MAX_ANTENNA = 8
 NO_BOOT = BootId(0)
+MAX_VOTES = 8
 EXCHANGE_NS = 2 * MS
 SWITCH_NS = 5 * MS
 _NOBODY = frozenset((0x0001, 0x0100))
@@ -68,7 +69,7 @@ class PepperOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
             return "'lanes' = \"quiet\" needs an antenna that stays energised; several take turns"
         if not all(0 <= code <= 0xFFFF for code in self.empty_codes):
             return "'empty_codes' are 16-bit numbers"
-        return None
+        return loss_problem(self, self.inventory_timeout_ms)
 
 
 class PepperSession(PolledSession[PepperFrame, PepperOptions]):
@@ -78,8 +79,8 @@ class PepperSession(PolledSession[PepperFrame, PepperOptions]):
     kind = "Pepper C1 reader"
     line_advice = "the baud rate (115200 8N1 as shipped)"
 
-    _lsb_first: bool | None = None
-    """Byte order of UIDs, once one has shown it; it outlives the port."""
+    _lsb_votes = 0
+    """UIDs that showed their byte order: those with the least significant first, less the others; outlives the port."""
 
     # -- words -----------------------------------------------------------------------------------
 
@@ -96,7 +97,8 @@ class PepperSession(PolledSession[PepperFrame, PepperOptions]):
         def inventory(chips: int) -> int:
             return inventory_ns(chips) + (chips + 1) * exchange(1, 11)
 
-        around = exchange(1, 1) + SWITCH_NS + shared * exchange(0, 1)
+        waits = shared or options.min_sweep_ms > LIFE_MS
+        around = exchange(1, 1) + SWITCH_NS + shared * exchange(0, 1) + waits * exchange(0, 24)
         quiet = options.lanes == "quiet" and not shared
         full = around + inventory(options.chips_per_antenna)
         fresh = None
@@ -115,7 +117,11 @@ class PepperSession(PolledSession[PepperFrame, PepperOptions]):
     def _reset(self) -> None:
         self._rounds = 0
         self._more = self._certain = False
+        self._unsure()
+
+    def _unsure(self) -> None:
         self._field_on = True
+        """Or may be."""
 
     def _key_of(self, command: Command) -> object:
         return command[0]
@@ -140,9 +146,16 @@ class PepperSession(PolledSession[PepperFrame, PepperOptions]):
             return [self._refused(f"hello answered with {payload[:8].hex(' ')}", now_ns)]
         firmware = "".join(chr(b) if 0x20 <= b < 0x7F else "?" for b in version)
         up = DeviceUp(self.device, self._span(now_ns), model="Eccel Pepper C1", firmware=firmware, boot=NO_BOOT)
-        # Polling off is the first barrier: what the reader would say by itself ends here.
-        self._ask_barrier(now_ns, first=(SET_POLLING, b"\x00"))
+        self._ask_barrier(now_ns)
         return [up]
+
+    def _after_barrier(self, now_ns: int) -> Found:
+        # A reader that starts anew polls by itself.
+        self._ask((SET_POLLING, b"\x00"), self._on_polling, now_ns, Role.SETUP)
+        return []
+
+    def _on_polling(self, _frame: PepperFrame, now_ns: int) -> Found:
+        return super()._after_barrier(now_ns)
 
     # -- a look ----------------------------------------------------------------------------------
 
@@ -215,16 +228,20 @@ class PepperSession(PolledSession[PepperFrame, PepperOptions]):
         return self._book(now_ns, complete=self._certain)
 
     def _uid(self, raw: bytes) -> str | None:
-        """Most significant byte first.  The order is learnt from the first UID that has E0 at one end only."""
+        """Most significant byte first; None for one that cannot be.
+
+        A UID with E0 at one end only shows the order, and is believed if most did so before it: a single ghost with
+        E0 at the wrong end teaches nothing that the chips themselves do not undo.
+        """
         first, last = raw[0] == 0xE0, raw[7] == 0xE0
         if first != last:
-            if self._lsb_first is None:
-                self._lsb_first = last
-            if self._lsb_first != last:
+            vote = 1 if last else -1
+            self._lsb_votes = max(-MAX_VOTES, min(MAX_VOTES, self._lsb_votes + vote))
+            if self._lsb_votes * vote <= 0:
                 return None
         elif not last:
             return None
-        return (raw if self._lsb_first is False else raw[::-1]).hex().upper()
+        return (raw if self._lsb_votes < 0 else raw[::-1]).hex().upper()
 
     # -- darkness --------------------------------------------------------------------------------
 

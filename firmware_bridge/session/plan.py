@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from firmware_bridge.framing.feig import ANY_ADDRESS
-from firmware_bridge.session.asking import MS, common_problem
+from firmware_bridge.session.asking import LIFE_MS, LOSS_MS, MS, common_problem, loss_problem
 from firmware_bridge.session.inventory import inventory_ns
 from firmware_bridge.session.schedule import Member
 
@@ -30,9 +30,9 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     mode: Literal["host", "buffered", "notify"] = "host"
     """What the reader was set to with FEIG's tool: host commands, buffered read, or notification (acknowledged)."""
     poll_ms: int = 50
-    """In mode "buffered" the reader is asked for its table so often; 1 to 10000."""
+    """In mode "buffered" the reader is asked for its table so often; 1 to 800."""
     ping_ms: int = 400
-    """In mode "notify" the reader is asked for a sign of life so often; 1 to 10000."""
+    """In mode "notify" the reader is asked for a sign of life so often; 1 to 800."""
     keepalive_ms: int = 1000
     """A reader that opens the connection itself sends a keep-alive so often: whole seconds, 1000 to 60000."""
     peer: str = ""
@@ -53,10 +53,11 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     presence_ms: int = 1000
     new_chips: int = 5
     notify_ms: int = 0
-    """A look for new chips waits for one in the reader for so long: a multiple of 100, 0 to 2000, one antenna."""
+    """A look for new chips waits for one in the reader for so long: a multiple of 100, 0 to 700, one antenna."""
     chips_per_antenna: int = 20
+    """Most chips on one antenna, for the stated bound to hold: as many as 'inventory_timeout_ms' is enough for."""
     inventory_timeout_ms: int = 400
-    """How long an inventory may take, in steps of 1 up to 10000, and no less than ``chips_per_antenna`` chips take."""
+    """How long an inventory may take, in steps of 1 up to 800, and no less than ``chips_per_antenna`` chips take."""
     reply_timeout_ms: int = 100
     gap_ms: int = 40
     """Silence after which a frame's head is given up; 1 to 10000. The reader itself pauses 12 ms at most, the rest
@@ -79,19 +80,22 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             return "'address' must be between 0 and 255"
         if not 1000 <= self.keepalive_ms <= 60_000 or self.keepalive_ms % 1000:
             return "'keepalive_ms' must be whole seconds from 1000 to 60000"
-        if not all(1 <= t <= 10_000 for t in (self.poll_ms, self.ping_ms)):
-            return "'poll_ms' and 'ping_ms' must be between 1 and 10000"
+        if not all(1 <= t <= LOSS_MS - LIFE_MS for t in (self.poll_ms, self.ping_ms)):
+            return f"'poll_ms' and 'ping_ms' must be between 1 and {LOSS_MS - LIFE_MS}"
         if self.lanes == "ont" and len(antennas) > 1 and not self.keeps_power:
             return "'lanes' = \"ont\" needs an antenna that stays energised; a multiplexer's do not"
-        if self.notify_ms % 100 or not 0 <= self.notify_ms <= 2000 or (self.notify_ms and len(antennas) > 1):
-            return "'notify_ms' must be a multiple of 100 up to 2000, with a single antenna"
+        if self.notify_ms % 100 or not 0 <= self.notify_ms <= 700 or (self.notify_ms and len(antennas) > 1):
+            return "'notify_ms' must be a multiple of 100 up to 700, with a single antenna"
         slowest_ns = inventory_ns(self.chips_per_antenna) + (11 + 10 * self.chips_per_antenna) * byte_ns
         if slowest_ns > self.inventory_timeout_ms * MS:
             return (
                 f"{self.chips_per_antenna} chips take {slowest_ns // MS} ms to read, longer than "
                 f"'inventory_timeout_ms' = {self.inventory_timeout_ms}"
             )
-        return None
+        if self.mode == "host":
+            return loss_problem(self, self.inventory_timeout_ms + self.notify_ms)
+        pinged = loss_problem(self, self.reply_timeout_ms, self.ping_ms)
+        return loss_problem(self, self.inventory_timeout_ms, self.poll_ms) or pinged
 
 
 def channel_of(antenna: int) -> tuple[int, int]:
@@ -104,7 +108,8 @@ def member(device: str, options: FeigOptions, byte_ns: int, *, shared: bool) -> 
     """A reader as a time plan sees it, every antenna holding ``chips_per_antenna`` tags (see `inventory_ns`).
 
     Switching, bytes on the line (``byte_ns`` each) and `EXCHANGE_NS` for each question are in it.  Where there
-    are several multiplexers or the plan is shared, every look costs one more switch: off.
+    are several multiplexers or the plan is shared, every look costs one more switch, off, and a question between the
+    two; where it may have to wait for long, a sign of life.
     """
     overhead = 9 if options.advanced else 7
 
@@ -114,14 +119,17 @@ def member(device: str, options: FeigOptions, byte_ns: int, *, shared: bool) -> 
     def inventory(chips: int) -> int:
         return exchange(2, 1 + 10 * chips) + inventory_ns(chips)
 
+    between = exchange(0, 8)
     around, wrapped = 0, options.mux_frame == "wrapped"
     if options.multiplexer:
         offs = shared or len({channel_of(a)[0] for a in options.antennas}) > 1
-        around = (1 + offs) * (exchange(3 + wrapped, wrapped) + SWITCH_NS)
+        around = (1 + offs) * (exchange(3 + wrapped, wrapped) + SWITCH_NS) + offs * between
     elif shared:
-        around = 2 * (exchange(1, 0) + SWITCH_NS)
+        around = 2 * (exchange(1, 0) + SWITCH_NS) + between
     else:
-        around = exchange(0, 8)
+        around = between
+    if shared or options.min_sweep_ms > LIFE_MS:
+        around += between
     full = around + inventory(options.chips_per_antenna)
     fresh = None
     if options.lanes == "ont" or len(options.antennas) == 1:

@@ -128,6 +128,8 @@ class TimePlan:
     def __init__(self, members: Sequence[Member], neighbours: Iterable[Pair] = ()) -> None:
         self.members = {m.device: m for m in members}
         self.rounds = rounds_of(members, neighbours)
+        pairs = [pair for one, other in neighbours for pair in ((one, other), (other, one))]
+        self._beside = {one: frozenset(o[0] for p, o in pairs if p == one and o[0] != one[0]) for one, _ in pairs}
         self.rest_ns = max(m.rest_ns for m in members)
         self._full: dict[Place, int] = {
             (m.device, a): ns for m in members for a, ns in zip(m.antennas, m.full_ns, strict=True)
@@ -137,6 +139,10 @@ class TimePlan:
     def shared(self) -> bool:
         """Whether a reader must switch its field off between two looks."""
         return len(self.members) > 1
+
+    def beside(self, place: Place) -> frozenset[str]:
+        """Other readers with an antenna next to this one."""
+        return self._beside.get(place, frozenset())
 
     def of(self, device: str) -> tuple[Place, ...]:
         """A reader's antennas."""
@@ -152,7 +158,7 @@ class TimePlan:
         slow = [self._round_ns(n, Lane.FULL) for n in range(len(self.rounds))]
         quick = [self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds))]
         full = sum(len(m.antennas) if m.fresh_ns is None else passes for m in self.members.values())
-        extra = sorted((s - q for s, q in zip(slow, quick, strict=True)), reverse=True)
+        extra = sorted((max(0, s - q) for s, q in zip(slow, quick, strict=True)), reverse=True)
         return sum(quick) + sum(extra[:full]) + len(self.rounds) * sum(slow[n] for n in often)
 
     def gap_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
@@ -163,13 +169,13 @@ class TimePlan:
             total = self._rounds_ns(favoured, 2)
             first = min(self._round_ns(n, Lane.FRESH) for n in range(len(self.rounds)))
             return max(total, self.rest_ns + total - first)
-        slowest = max(self._round_ns(n, Lane.FULL) for n in range(len(self.rounds)))
+        slowest = max(self._round_ns(n, lane) for n in range(len(self.rounds)) for lane in Lane)
         # At the end of a pass the favoured ones wait out the rest like all others.
         return slowest + sum(self._round_ns(n, Lane.FULL) for n in often) + self.rest_ns
 
     def arrival_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
         """Longest time from a chip's landing to the end of the look that names it."""
-        return self.gap_ns(place, favoured) + self._full[place]
+        return self.gap_ns(place, favoured) + max(self._look_ns(place, lane) for lane in Lane)
 
     def removal_ns(self, place: Place, favoured: Iterable[Place] = ()) -> int:
         """Longest time from a chip's lifting to the end of the first full look without it."""
@@ -189,7 +195,7 @@ class TimePlan:
 
     def _look_ns(self, place: Place, lane: Lane) -> int:
         full, fresh = self._full[place], self.members[place[0]].fresh_ns
-        return full if lane is Lane.FULL or fresh is None else min(fresh, full)
+        return full if lane is Lane.FULL or fresh is None else fresh
 
 
 class Turns:
@@ -202,6 +208,8 @@ class Turns:
 
     def __init__(self, plan: TimePlan) -> None:
         self.plan = plan
+        self.leaves = 0
+        """Times that a reader left."""
         self.passes = 0
         self._joined: set[str] = set()
         self._done: set[str] = set()
@@ -227,6 +235,7 @@ class Turns:
 
     def leave(self, device: str, now_ns: int) -> None:
         """The reader is gone: nobody waits for it."""
+        self.leaves += device in self._joined
         self._joined.discard(device)
         self._holding.discard(device)
         self._move_on(now_ns)
@@ -276,6 +285,10 @@ class Turns:
     def worst_pass_ns(self) -> int:
         """The plan's bound for a whole pass with what is favoured now."""
         return self.plan.pass_ns(self._favoured)
+
+    def beside(self, place: Place) -> tuple[str, ...]:
+        """Readers next to this antenna that are not known to be dark while others look: lost, or not set up yet."""
+        return tuple(sorted(self.plan.beside(place) - self._joined))
 
     def energised(self) -> tuple[Place, ...]:
         """Antennas whose reader holds a look now."""

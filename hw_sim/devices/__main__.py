@@ -85,7 +85,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     p = argparse.ArgumentParser(
         prog="python -m hw_sim.devices",
-        description="simulated readers and panels to try 'bridge probe', 'dump' and 'doctor' on",
+        description="simulated readers and panels to try 'tabled-bridge probe', 'dump' and 'doctor' on",
         epilog=f"Quirks: {', '.join(Quirks.__struct_fields__)} (see hw_sim/devices/quirks.py). "
         f"Faults: {', '.join(FaultPlan.__struct_fields__)}.",
     )
@@ -172,13 +172,14 @@ class Stands:
         print()
         asked = [s.name_for_host for s in self._stands if s.kind.line != "calls"]
         if asked:
-            print(f"  bridge probe {' '.join(asked)}")
-            print(f"  bridge doctor {asked[0]}")
+            print(f"  .venv/bin/tabled-bridge probe {' '.join(asked)}")
+            print(f"  .venv/bin/tabled-bridge doctor {asked[0]}")
         for stand in self._stands:
             options = [f"-o {o}" for o in stand.kind.options]
             if stand.kind.make is not None:
                 options.insert(0, "-o antennas=" + str(list(stand.field)).replace(" ", ""))
-            print(" ".join(("  bridge dump -d", stand.kind.driver, "-p", stand.name_for_host, *options)))
+            words = ("  .venv/bin/tabled-bridge dump -d", stand.kind.driver, "-p", stand.name_for_host, *options)
+            print(" ".join(words))
         print("\nCtrl-C ends it.", flush=True)
 
     def _every(self) -> dict[str, float]:

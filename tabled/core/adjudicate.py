@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from tabled.core import looks
+from tabled.core import looks, stacks
 from tabled.core.draft import Draft
 from tabled.core.sight import act_over
 from tabled.core.state import (
@@ -23,9 +23,12 @@ from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
 from tabled.fusion.closing import closes_ns
 from tabled.fusion.motion import acts, doubts, held, strange
 from tabled.fusion.presence import confidence, surely_gone
+from tabled.model.acts import AnyAct
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
+from tabled.rules.hand import Hand
 from tabled.rules.judge import Judgement, judge
+from tabled.rules.profile import Profile
 from tabled.rules.turn import resolve_held
 
 MAX_DOUBTS_CROSSED = 3
@@ -44,6 +47,7 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     over = _over(draft, attempt, ruling, missing)
     due = over and (ruling.action != "pending" or _released(ruling))
     _tell_of_looks(draft, attempt, ruling, missing, due=due)
+    stacks.tell(draft, attempt, due=due)
     _drop_idle_question(draft, attempt, found)
     asked = over and _ask_if_it_matters(draft, attempt, found)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
@@ -160,7 +164,8 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
     ruling = _judge(draft, attempt, _reading(draft, _doubts(draft, attempt))).ruling
     state.flagged = (*state.flagged, attempt.seat)
     to_act = state.hand.to_act or ""
-    _publish(draft, attempt, ruling, "final", replaces=None, corrects=None)
+    position = _publish(draft, attempt, ruling, "final", replaces=None, corrects=None)
+    state.held_at = {**state.held_at, attempt.seat: position}
     draft.alert(f"turn:{attempt.seat}", "warning", Reason("out_of_turn", {"seat": attempt.seat, "to_act": to_act}))
 
 
@@ -181,7 +186,7 @@ def _doubts(draft: Draft, attempt: Attempt) -> tuple[Doubt, ...]:
     """The doubts of the evidence, and whether change that was called for has been given."""
     state = draft.state
     assert state.config is not None
-    found = doubts(attempt, state.config.fusion)
+    found = (*doubts(attempt, state.config.fusion), *stacks.doubts(draft, attempt))
     if draft.line(attempt.seat).back > 0:
         return (Doubt("change_given", True), *found)
     return found
@@ -210,10 +215,18 @@ def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Ju
     done = acts(attempt, reading, state.config.fusion)
     if not done:
         return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
+    judged = _by_law(hand, attempt, state.hand_profile, done)
+    if reading.get("stack_right", True):
+        return judged
+    richer = _by_law(stacks.richer(hand, attempt), attempt, state.hand_profile, done)
+    return judged if _same_effect(judged.ruling, richer.ruling) else stacks.to_floor(draft, attempt.seat)
+
+
+def _by_law(hand: Hand, attempt: Attempt, profile: Profile, done: Sequence[AnyAct]) -> Judgement:
     if hand.to_act == attempt.seat and attempt.faced != hand.bet_to:
         # It acted before its turn came, on another bet than it faces now.
-        return resolve_held(hand, attempt.faced, state.hand_profile, done)
-    return judge(hand, state.hand_profile, done)
+        return resolve_held(hand, attempt.faced, profile, done)
+    return judge(hand, profile, done)
 
 
 def _missing(state: TableState, attempt: Attempt, over: int | None) -> tuple[looks.Awaited, ...] | None:

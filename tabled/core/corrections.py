@@ -1,4 +1,7 @@
-"""The dealer's undo and the floor's overrule: events like any other, each naming the ruling that it corrects."""
+"""The dealer's undo and the floor's overrule: events like any other, each naming the ruling that it corrects.
+
+What the floor decided only a person changes: chips or words that come behind it are told, and move nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from tabled.core.hands import drop_question
 from tabled.core.state import NotNow, Ruled, TableState
 from tabled.fusion.attempt import MAX_WORDS, Arrival, Attempt, Spoken
 from tabled.fusion.strokes import MAX_STROKES
-from tabled.model.acts import Decided
 from tabled.model.outcome import Overrule, RulingIssued
 from tabled.model.ruling import Reason, Ruling
+from tabled.rules import overrule as floor
+from tabled.rules.errors import IllegalAct
 from tabled.rules.hand import Hand
-from tabled.rules.judge import Judgement, judge
+from tabled.rules.settle import Judgement
 
 
 def verify_undo(state: TableState) -> None:
@@ -29,7 +33,9 @@ def undo(draft: Draft) -> None:
     newest = draft.state.ruled[-1]
     seat = newest.attempt.seat
     _take_back(draft, newest)
-    ruling = Ruling(seat=seat, action="pending", next_seat=seat, reason=Reason("undone", {"seat": seat}))
+    assert draft.state.hand is not None
+    turn = draft.state.hand.to_act or seat
+    ruling = Ruling(seat=seat, action="pending", next_seat=turn, reason=Reason("undone", {"seat": turn}))
     _say(draft, ruling, corrects=newest.position)
     draft.state.corrects = newest.position
 
@@ -54,14 +60,17 @@ def reopen_with_word(draft: Draft, word: Spoken) -> None:
     ruled = state.ruled[-1]
     word = replace(word, say=replace(word.say, seat=ruled.attempt.seat), doubtful=False)
     attempt = replace(ruled.attempt, words=(*ruled.attempt.words, word)[-MAX_WORDS:])
-    if changes_the_ruling(draft, ruled, attempt):
+    if ruled.ruling.by_floor:
+        _word_behind_the_floor(draft, word)
+    elif changes_the_ruling(draft, ruled, attempt):
         reopen(draft, attempt)
 
 
 def reopen_for_late_chips(draft: Draft) -> bool:
     """Chips of the seat that acted last, before anybody acted behind it: a second motion of the same act (§7.1).
 
-    Reopens the act once the chips are surely there and their motion is over.
+    Reopens the act once the chips are surely there and their motion is over.  Where the floor decided the act, they
+    are only told.
     """
     state = draft.state
     if not state.ruled:
@@ -71,11 +80,14 @@ def reopen_for_late_chips(draft: Draft) -> bool:
     late = state.attempts.get(seat)
     if late is None or late.held or not late.arrivals or (state.hand is not None and state.hand.to_act == seat):
         return False
-    if any(not a.empty for s, a in state.attempts.items() if s != seat):
+    if not ruled.ruling.by_floor and any(not a.empty for s, a in state.attempts.items() if s != seat):
         return False
     deadline = deadline_ns(draft, late)
     if deadline is None or state.now_ns < deadline or any(not a.certain for a in late.arrivals):
         return False
+    if ruled.ruling.by_floor:
+        _chips_behind_the_floor(draft, late)
+        return True
     words = (*ruled.attempt.words, *late.words)[-MAX_WORDS:]
     arrivals = (*ruled.attempt.arrivals, *late.arrivals)
     known = {s.pos for s in late.strokes}
@@ -85,76 +97,97 @@ def reopen_for_late_chips(draft: Draft) -> bool:
     return True
 
 
+def _chips_behind_the_floor(draft: Draft, late: Attempt) -> None:
+    """They pay what the decision asks for; what is over goes back, and somebody must see to it."""
+    state = draft.state
+    seat, line = late.seat, draft.line(late.seat)
+    chips = {a.uid: a.value for a in late.arrivals if not a.taken_back}
+    amount = sum(chips.values())
+    paid = min(line.owed, amount)
+    over = amount - paid
+    line = replace(line, settled={**line.settled, **chips}, owed=line.owed - paid, back=line.back + over)
+    draft.set_line(seat, line)
+    if paid and not line.owed:
+        draft.clear(f"owed:{seat}")
+    if over:
+        params: dict[str, int | str] = {"seat": seat, "amount": over, "back": line.back}
+        draft.alert(f"late:{seat}", "warning", Reason("chips_behind_floor", params))
+    for word in late.words:
+        _word_behind_the_floor(draft, word)
+    state.attempts = {s: a for s, a in state.attempts.items() if s != seat}
+    state.flagged = tuple(s for s in state.flagged if s != seat)
+    draft.clear(f"turn:{seat}")
+
+
+def _word_behind_the_floor(draft: Draft, word: Spoken) -> None:
+    said = word.say.word if word.say.amount is None else f"{word.say.word} {word.say.amount}"
+    draft.alert(f"word:{word.say.seat}", "warning", Reason("word_behind_floor", {"seat": word.say.seat, "word": said}))
+
+
 def verify_overrule(state: TableState, act: Overrule) -> None:
     """Raise `NotNow` when the floor's decision cannot be carried out; says what can."""
     if state.hand is None or state.phase not in ("betting", "sweeping"):
         raise NotNow("no hand is being bet on")
+    hand, seat, _ = _named(state, act)
+    _decide(state, hand, seat, act)
+
+
+def _named(state: TableState, act: Overrule) -> tuple[Hand, str, Ruled | None]:
+    """The hand before the act that the order names, its seat, and its ruling if that moved the hand.
+
+    Raises `NotNow` for any but the newest ruling of the street, one that waits for the floor, or a held act.
+    """
+    assert state.hand is not None
     if act.ruling == state.floor_waiting and state.standing is not None:
-        _decide(state, state.hand, state.standing.seat, act)
-        return
-    if not state.ruled or state.ruled[-1].position != act.ruling:
-        newest = state.ruled[-1].position if state.ruled else state.floor_waiting
-        raise NotNow(f"only the newest ruling of the street can be overruled, and that is {newest}")
-    _decide(state, state.ruled[-1].hand, state.ruled[-1].attempt.seat, act)
+        return state.hand, state.standing.seat, None
+    if state.ruled and state.ruled[-1].position == act.ruling:
+        return state.ruled[-1].hand, state.ruled[-1].attempt.seat, state.ruled[-1]
+    held = {position: seat for seat, position in state.held_at.items() if seat in state.flagged}
+    if act.ruling in held:
+        turn = state.hand.to_act or ""
+        if turn in state.attempts and not state.attempts[turn].empty:
+            raise NotNow(f"seat {turn} has begun to act in its turn: decide that first, or have it taken back")
+        return state.hand, held[act.ruling], None
+    open_now = [f"{state.floor_waiting}, which waits for the floor"] if state.floor_waiting is not None else []
+    if not open_now and state.ruled:
+        open_now = [f"{state.ruled[-1].position}, seat {state.ruled[-1].attempt.seat}"]
+    open_now += [f"{position}, seat {seat} out of turn" for position, seat in sorted(held.items())]
+    if not open_now:
+        raise NotNow("nothing has been ruled on this street yet, so there is nothing to overrule")
+    raise NotNow(f"only the newest ruling of the street can be overruled, and that is {'; or '.join(open_now)}")
 
 
 def overrule(draft: Draft, act: Overrule) -> None:
     """The floor's decision stands in the place of the ruling that it names."""
     state = draft.state
-    if act.ruling == state.floor_waiting and state.standing is not None:
-        seat = state.standing.seat
-    else:
-        seat = state.ruled[-1].attempt.seat
-        _take_back(draft, state.ruled[-1])
-    assert state.hand is not None
-    judged = _decide(state, state.hand, seat, act)
+    hand, seat, ruled = _named(state, act)
+    if ruled is not None:
+        _take_back(draft, ruled)
+    judged = _decide(state, hand, seat, act)
     drop_question(draft)
     attempt = state.attempts.get(seat, Attempt(seat))
-    wanted = max(0, (judged.ruling.to or 0) - state.hand.bet_of(seat))
-    there = sum(a.value for a in attempt.arrivals if not a.taken_back)
-    params: dict[str, int | str] = {
-        "seat": seat,
-        "to": judged.ruling.to or 0,
-        "who": act.who or "floor",
-        "why": act.reason or "-",
-    }
-    ruling = replace(
-        judged.ruling,
-        add=max(0, wanted - there),
-        back=max(0, there - wanted),
-        back_chips=(),
-        change=None,
-        floor=False,
-        candidates=(),
-        cite=(),
-        reason=Reason(f"floor_ruled_{act.action}", params),
-    )
+    line = draft.line(seat)
+    lies = hand.bet_of(seat) - line.owed + line.back + sum(a.value for a in attempt.arrivals if not a.taken_back)
+    to = judged.ruling.to or 0
+    params: dict[str, int | str] = {"who": act.who or "floor", "why": act.reason or "-"}
+    reason = replace(judged.ruling.reason, params={**judged.ruling.reason.params, **params})
+    ruling = replace(judged.ruling, add=max(0, to - lies), back=max(0, lies - to), reason=reason, cite=())
     position = _say(draft, ruling, corrects=act.ruling)
     close_act(draft, attempt, Judgement(ruling, judged.after), position)
+    draft.set_line(seat, replace(draft.line(seat), owed=ruling.add, back=ruling.back))
+    for subject in (f"owed:{seat}", f"late:{seat}", f"word:{seat}", f"stack:{seat}"):
+        draft.clear(subject)
 
 
 def _decide(state: TableState, hand: Hand, seat: str, act: Overrule) -> Judgement:
-    """The bookkeeping of the floor's decision: it must at least be an act that the seat can carry out."""
+    """The bookkeeping of the floor's decision.  `NotNow` only for what no book can hold."""
     assert state.hand_profile is not None
     try:
-        judged = judge(hand, state.hand_profile, (Decided(seat, act.action, act.to),))
-    except ValueError as problem:
-        raise NotNow(str(problem)) from problem
-    if judged.after is None:
-        raise NotNow(f"seat {seat} cannot do that here; it may {_allowed(hand, seat)}")
-    if act.to is not None and judged.ruling.to != act.to:
-        raise NotNow(f"the law makes {judged.ruling.to} of {act.to}; seat {seat} may {_allowed(hand, seat)}")
-    return judged
-
-
-def _allowed(hand: Hand, seat: str) -> str:
-    option = hand.option(seat)
-    parts = ["check" if option.check else "fold"]
-    if option.call_to is not None and not option.check:
-        parts.append(f"call {option.call_to}")
-    if option.raise_min_to is not None:
-        parts.append(f"raise from {option.raise_min_to} to {option.raise_max_to or hand.faced(seat).max_to}")
-    return ", ".join(parts)
+        if act.stack is not None:
+            hand = floor.recounted(hand, seat, act.stack)
+        return floor.overrule(hand, state.hand_profile, seat, act.action, act.to)
+    except IllegalAct as problem:
+        raise NotNow(f"{problem} (seat {seat} can be given: {floor.allowed(hand, seat)})") from problem
 
 
 def _take_back(draft: Draft, ruled: Ruled) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from tabled.core import money
+from tabled.core.blind import unseen
 from tabled.core.draft import Draft
 from tabled.core.state import Line
 from tabled.fusion.attempt import Attempt
@@ -14,6 +15,8 @@ from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetC
 from tabled.model.ruling import Reason
 from tabled.rules.hand import Hand
 
+SEAT_SUBJECTS = ("owed", "line", "post", "turn", "late", "word", "stack", "untagged")
+"""Alerts about one seat's street: past with it."""
 MAX_SUMS = 4096
 """Partial sums tried to tell ante from blind; a post is a handful of chips."""
 
@@ -39,6 +42,7 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state.answers = {}
     state.confirmed = ()
     state.flagged = ()
+    state.held_at = {}
     state.early = ()
     state.known = frozenset(uid for line in state.lines.values() for uid in line.settled)
     state.post_by_ns = state.now_ns + (state.config.fusion.post_wait_ms * MS if state.config is not None else 0)
@@ -55,7 +59,11 @@ def begin_betting(draft: Draft, *, missing_ok: bool) -> bool:
     short = {seat: due - draft.line(seat).posted for seat, due in state.due.items() if draft.line(seat).posted < due}
     if short and (missing_ok or state.now_ns >= state.post_by_ns):
         for seat in sorted(short):
-            draft.alert(f"post:{seat}", "warning", Reason("post_missing", {"seat": seat, "amount": short[seat]}))
+            # Where nothing can be read it is the reader that is told, not the player.
+            if unseen(state, seat):
+                draft.clear(f"post:{seat}")
+            else:
+                draft.alert(f"post:{seat}", "warning", Reason("post_missing", {"seat": seat, "amount": short[seat]}))
     if short and not missing_ok:
         return False
     for seat in state.due:
@@ -103,10 +111,12 @@ def begin_sweep(draft: Draft) -> None:
             line = draft.line(seat)
             draft.set_line(seat, replace(line, settled={**line.settled, **extra}, back=line.back + sum(extra.values())))
     state.attempts = {}
+    state.flagged = ()
+    state.held_at = {}
     state.standing = None
     for seat in sorted(state.lines):
         line = state.lines[seat]
-        if line.owed > 0:
+        if line.owed > 0 and not unseen(state, seat):
             draft.alert(f"owed:{seat}", "warning", Reason("still_owed", {"seat": seat, "amount": line.owed}))
 
 
@@ -131,8 +141,8 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
         )
     )
     for seat in sorted(state.lines):
-        for what in ("owed", "line", "post", "turn", "late", "untagged"):
-            draft.clear(f"{what}:{seat}")
+        for kind in SEAT_SUBJECTS:
+            draft.clear(f"{kind}:{seat}")
     for subject in sorted(state.faults):
         if subject.startswith("sweep:"):
             draft.clear(subject)
@@ -204,5 +214,5 @@ def abandon(draft: Draft) -> None:
     state.ruled = ()
     state.corrects = None
     for subject in sorted(state.faults):
-        if not subject.startswith(("device:", "bound:", "unknown_tag:")):
+        if not subject.startswith(("device:", "bound:", "unknown_tag:", "blind:")):
             draft.clear(subject)

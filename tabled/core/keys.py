@@ -164,4 +164,8 @@ def _for_the_seat_behind(draft: Draft, press: Press, seat: str) -> bool:
 
 
 def _meaningless(draft: Draft, press: Press) -> None:
-    draft.alert("panel", "info", Reason("key_without_turn", {"key": press.key}))
+    hand = draft.state.hand
+    if press.seat and draft.state.phase == "betting" and hand is not None and str(press.seat) not in hand.seats:
+        draft.alert("panel", "info", Reason("key_not_dealt_in", {"key": press.key, "seat": press.seat}))
+    else:
+        draft.alert("panel", "info", Reason("key_without_turn", {"key": press.key}))

@@ -124,7 +124,7 @@ def timers(draft: Draft) -> None:
         if stray.amount and state.now_ns >= stray.last_ns + STRAY_QUIET_MS * MS:
             state.strays = {s: v for s, v in state.strays.items() if s != seat}
             params: dict[str, int | str] = {"seat": seat, "amount": stray.amount}
-            draft.alert(f"stack:{seat}", "info", Reason("stack_changed", params))
+            draft.alert(f"moved:{seat}", "info", Reason("stack_changed", params))
     for landing in state.landings:
         explained = _explained(state, landing)
         if explained or (state.now_ns >= _named_by_ns(landing) and _looked(state, landing)):

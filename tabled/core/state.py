@@ -125,6 +125,13 @@ class EarlyKey(msgspec.Struct, frozen=True):
     pos: int
 
 
+class Blind(msgspec.Struct, frozen=True):
+    """An antenna that answers with errors alone: since when (host ns), and the last error's reason."""
+
+    since_ns: int
+    why: str
+
+
 class TableState(msgspec.Struct, kw_only=True):
     """Everything the daemon knows, as a fold of its journal."""
 
@@ -164,10 +171,14 @@ class TableState(msgspec.Struct, kw_only=True):
     bound_since_ns: dict[str, int] = {}
     """Since when each of them has been stated without a break."""
     overran: dict[str, int] = {}
+    blind: dict[str, Blind] = {}
+    """By the antenna's name, those whose newest answer was an error; see `tabled.core.blind`."""
     confirmed: tuple[str, ...] = ()
     """What lay and was said (see `looks.substance`) when the dealer confirmed a ruling that the readers cannot."""
     flagged: tuple[str, ...] = ()
     """Seats that acted out of turn and were told so."""
+    held_at: dict[str, int] = {}
+    """Where the ruling stands that told each of them."""
     early: tuple[EarlyKey, ...] = ()
     """Folds and checks keyed while the act before them was not final yet: they are the next seats'."""
     last_key: Press | None = None

@@ -18,7 +18,7 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import chips, corrections, hands, keys, looks, money, operator, sight
+from tabled.core import blind, chips, corrections, hands, keys, looks, money, operator, sight
 from tabled.core.adjudicate import adjudicate, deadline_ns, look_due_ns, out_of_turn
 from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Ordered, Seen, Started, Stated, Ticked
@@ -78,6 +78,7 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
         _order(draft, entry.act)
     if isinstance(entry, Ticked):
         money.timers(draft)
+    blind.tell(draft)
     _advance(draft)
     looks.drop_idle(draft)
     work.position = position + len(draft.outcomes)
@@ -86,7 +87,7 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
 
 def next_wake_ns(state: TableState) -> int | None:
     """Host time at which the core wants a `Ticked` entry if nothing else comes first."""
-    times = [money.due_ns(state)]
+    times = [money.due_ns(state), blind.due_ns(state)]
     if state.phase in ("posting", "betting", "sweeping"):
         draft = Draft(state, state.position)
         times += [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
@@ -101,7 +102,7 @@ def _start(draft: Draft, entry: Started) -> None:
     state = draft.state
     # Nothing is known of the time since the last entry: no antenna counts as looked at before it is again.
     state.areas = {key: replace(area, clean=None, fresh=None, looks=()) for key, area in state.areas.items()}
-    state.bounds, state.bound_since_ns, state.overran = {}, {}, {}
+    state.bounds, state.bound_since_ns, state.overran, state.blind = {}, {}, {}, {}
     if state.clock and state.clock != entry.clock:
         _forget_clock(draft, entry.at_ns)
     state.clock = entry.clock
@@ -137,6 +138,7 @@ def _order(draft: Draft, act: AnyOperatorAct) -> None:
 def _see(draft: Draft, entry: Seen) -> None:
     seen = entry.observation
     if isinstance(seen, Present | CleanEmpty | Corrupt):
+        blind.on_look(draft, seen)
         chips.on_inventory(draft, seen)
     elif isinstance(seen, Press):
         keys.on_press(draft, seen)
@@ -150,9 +152,11 @@ def _see(draft: Draft, entry: Seen) -> None:
         sight.on_lost(draft, seen)
         params: dict[str, int | str] = {"device": seen.device, "why": seen.reason, "advice": seen.advice}
         draft.alert(f"device:{seen.device}", "fault", Reason("device_lost", params))
+        blind.on_device(draft, seen)
     elif isinstance(seen, DeviceUp):
         sight.on_up(draft, seen)
         draft.clear(f"device:{seen.device}")
+        blind.on_device(draft, seen)
     elif isinstance(seen, Restarted):
         draft.alert(f"restart:{seen.device}", "info", Reason("device_restarted", {"device": seen.device}))
 

@@ -11,7 +11,9 @@ from tabled.fusion.presence import Look
 from tabled.fusion.strokes import Stroke
 from tabled.model.acts import Say
 
-DoubtKind = Literal["own_chip", "let_go", "one_motion", "late_chips", "said_first", "change_given", "own_word"]
+DoubtKind = Literal[
+    "own_chip", "let_go", "one_motion", "late_chips", "said_first", "change_given", "own_word", "stack_right"
+]
 
 MAX_ARRIVALS = 256
 MAX_WORDS = 8

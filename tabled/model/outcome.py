@@ -188,13 +188,15 @@ class Undo(OperatorAct, frozen=True, tag="undo", kw_only=True):
 class Overrule(OperatorAct, frozen=True, tag="overrule", kw_only=True):
     """The floor decides: the act ruled at journal position ``ruling`` is ``action``, to the total ``to``.
 
-    Only for the newest final ruling of the street, or for one that waits for the floor.  ``reason`` is kept.
+    Only for the newest final ruling of the street, for one that waits for the floor, or for an act held out of turn.
+    ``reason`` is kept.  ``stack`` puts a wrong record right: all that the seat has on this street, bet and behind.
     """
 
     ruling: int
     action: Literal["fold", "check", "call", "bet", "raise", "complete", "all_in"]
     to: int | None = None
     reason: str = ""
+    stack: int | None = None
 
 
 AnyOperatorAct = StartHand | Answer | NextStreet | AbandonHand | Undo | Overrule

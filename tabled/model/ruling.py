@@ -99,7 +99,8 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     ``hold`` are chips that lie undecided before a seat that acted out of turn, ``skipped`` the seats passed over,
     ``adjust`` what others add to a corrected amount, ``default_to`` what holds until the floor has spoken,
     ``window`` why a correction came too late, ``floor_reason`` why the floor is wanted where ``reason`` speaks of the
-    act (with ``action`` "floor", ``reason`` itself says it).
+    act (with ``action`` "floor", ``reason`` itself says it).  ``by_floor``: the floor decided it, and no later chip or
+    word changes it; ``departs`` says what the law would have made of the same act, where that is another thing.
     """
 
     seat: str
@@ -135,3 +136,5 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     default_to: int | None = None
     window: str = ""
     floor_reason: Reason | None = None
+    by_floor: bool = False
+    departs: Reason | None = None

@@ -7,7 +7,7 @@ A command is one JSON object on ``cmd/<act>``, e.g. ``cmd/answer`` with
 from __future__ import annotations
 
 import re
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -95,9 +95,18 @@ def _act(topic: str, raw: dict[str, Any]) -> AnyOperatorAct:
     try:
         act = msgspec.convert({**given, "act": name}, kind)
     except msgspec.ValidationError as error:
-        raise _RefusedError(f"{name}: {error}; its fields are {', '.join(kind.__struct_fields__)}.") from None
+        raise _RefusedError(
+            f"{name}: {error}{_choices(kind, str(error))}; its fields are {', '.join(kind.__struct_fields__)}."
+        ) from None
     _no_extra(name, given, msgspec.to_builtins(act))
     return act  # type: ignore[return-value]  # ACTS holds exactly the members of the union
+
+
+def _choices(kind: type[OperatorAct], error: str) -> str:
+    """What may stand in the field that an error is about, where there are only a few."""
+    field = error.rpartition(" - at `$.")[2].rstrip("`")
+    hint = get_type_hints(kind).get(field)
+    return f" (send one of {', '.join(map(str, get_args(hint)))})" if get_origin(hint) is Literal else ""
 
 
 def _check(value: object, path: str) -> None:

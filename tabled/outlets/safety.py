@@ -16,6 +16,7 @@ have been *capped by a stack*, in any game.
   *right* to raise on the display: that it lacks the means is its own secret until it acts.
 * An all-in already made needs no exception: its amount is the ruling's own ``to`` and ``call_to``,
   chips that are on the felt.
+* ``departs`` is dropped: it is between the floor and its record.
 * ``evidence`` (journal positions) is dropped: it is of no use to a dealer and has no small bound.
 * Parameters of reasons named in `HIDDEN_PARAMS` are dropped.
 
@@ -73,6 +74,7 @@ def safe_ruling(ruling: Ruling) -> Ruling:
         may_not_raise=tuple(Locked(x.seat, safe_reason(x.reason)) for x in ruling.may_not_raise if x.seat not in poor),
         candidates=tuple(Candidate(c.action, c.to, safe_reason(c.reason)) for c in ruling.candidates),
         reason=safe_reason(ruling.reason),
+        departs=None,
     )
 
 

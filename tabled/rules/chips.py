@@ -51,7 +51,7 @@ def _one_motion(spot: Spot, chips: tuple[int, ...], topics: tuple[str, ...]) -> 
 def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, ...]) -> Reading:
     profile = spot.profile
     last = total >= spot.mine
-    if last and spot.gesture.pushed and total > spot.price:
+    if last and spot.gesture.pushed and total > spot.price and profile.stack_pushed == "all_in":
         # The whole stack pushed to the middle is an all-in to see, whatever its chips are.
         return _raised(spot, total, needed=False, last=True, topics=topics)
     joined = profile.prior_chips == "covering_raises"
@@ -79,7 +79,8 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
 def _raised(spot: Spot, total: int, *, needed: bool, last: bool, topics: tuple[str, ...]) -> Reading:
     """Chips that are more than a call by the chip rules: the threshold decides between a call and a raise."""
     full = total >= spot.low
-    topics = (*topics, "last_chips" if last else "multi_chip_raise" if full else "multi_chip_threshold")
+    kind = ("last_chips",) if last else ("multi_chip_raise", "min_raise") if full else ("multi_chip_threshold",)
+    topics = (*topics, *kind)
     reading = raise_to(spot, total, spoken=False, topics=topics)
     rests_on: tuple[str, ...] = ()
     if needed and reading.kind == "raise" and not last:
@@ -110,7 +111,7 @@ def _one_chip(spot: Spot, total: int, last: bool, topics: tuple[str, ...]) -> Re
                 kind="raise",
                 to=total,
                 reason=Reason("complete"),
-                topics=("bring_in", "one_chip_facing"),
+                topics=("bring_in",),
                 rests_on=("one_chip_bring_in",),
             )
         return Reading(kind="call", reason=Reason("one_chip_call"), topics=("one_chip_facing",))

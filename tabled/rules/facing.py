@@ -201,4 +201,6 @@ class Facing(State):
     def lifts_cap(self) -> bool:
         """Whether the profile lifts the cap on a street that begins as this one does."""
         lift = self.table.cap_lift
+        if lift == 3:
+            return self.n_in <= 2
         return (lift == 1 and self.n_live == 2) or (lift == 2 and self.table.two_dealt)

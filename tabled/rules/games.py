@@ -18,7 +18,7 @@ TRIPLE_DRAW = Game(rounds=4, big_from=2)
 SINGLE_DRAW = Game(rounds=2, big_from=1)
 STUD = Game(rounds=5, big_from=2, bring_in=True)
 
-_GAMES = {
+GAMES = {
     "holdem": BOARD,
     "omaha": BOARD,
     "omaha8": BOARD,
@@ -57,4 +57,4 @@ STREET_NAMES = {
 
 def game_of(name: str) -> Game:
     """The game's rounds; a game that is not known is dealt like hold'em (four rounds, big bet from the third)."""
-    return _GAMES.get(name, BOARD)
+    return GAMES.get(name, BOARD)

@@ -68,6 +68,7 @@ class _Reader:
         self.lifted: list[int] = []
         self.retracted: list[int] = []
         self.pending: tuple[int, ...] = ()
+        self.held = False
         self.short: tuple[int, ...] = ()
         self.flags: dict[str, bool] = {}
         self.decided: Decided | None = None
@@ -88,12 +89,12 @@ class _Reader:
         self.motions[-1].extend(chips)
 
     def push(self, act: PushForward) -> None:
-        binds = act.crossed_line or (self.bind == "release" and not act.hand_on_chips)
-        if binds:
+        held = self.bind == "release" and act.hand_on_chips  # over the line, and not let go
+        if act.crossed_line and not held:
             self.pending = ()
             self.put(act.chips)
         else:
-            self.pending = act.chips
+            self.pending, self.held = act.chips, held and act.crossed_line
 
     def pull(self, act: PullBack) -> None:
         if self.pending:
@@ -126,6 +127,9 @@ class _Reader:
             case PullBack():
                 self.pull(act)
             case HandReturnsToStack() | HandWithdraws():
+                if self.pending and self.held:  # the hand went and the chips stayed
+                    self.put(self.pending)
+                    self.pending, self.held = (), False
                 if self.motions[-1]:
                     self.motions.append([])
             case AskChange():

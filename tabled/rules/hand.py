@@ -66,6 +66,8 @@ class Hand(Facing):
         self.state[i] = FOLDED
         self.n_in -= 1
         self.n_live -= 1
+        if self.n_in == 2:
+            self._heads_up()
         self.pass_turn(i)
 
     def verify_check(self) -> None:
@@ -208,6 +210,11 @@ class Hand(Facing):
         self.pay(i, self.table.bring_in)
         self.pass_turn(i)
 
+    def _heads_up(self) -> None:
+        """Two are left who can bet: if the raises are not used up yet, some rooms lift the cap (RRP 3.4)."""
+        if self.table.cap_lift == 3 and not self.capped():
+            self.capped_lifted = True
+
     def pay(self, i: int, amount: int) -> None:
         """Move ``amount``, at most the stack, from seat ``i`` to its line."""
         stack = self.stack[i]
@@ -216,6 +223,8 @@ class Hand(Facing):
             if self.state[i] == IN:
                 self.state[i] = ALL_IN
                 self.n_in -= 1
+                if self.n_in == 2:
+                    self._heads_up()
         self.stack[i] = stack - amount
         self.bet[i] += amount
         self.paid[i] += amount
@@ -262,7 +271,7 @@ class Hand(Facing):
         self.raises += 1
 
     def _count_half(self, to: int) -> None:
-        """An all-in of at least half is a bet or raise.  Whom it reopens is for each seat to measure, if they add up."""
+        """An all-in of at least half is a bet or raise; if they add up, each seat measures whether it reopens."""
         self.base = to
         self.bets += 1
         if not self.table.cumulative:

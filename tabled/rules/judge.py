@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabled.model.acts import AnyAct, Say
+from tabled.model.acts import AnyAct, Decided, Say
 from tabled.model.ruling import Reason
 from tabled.rules.bringin import read_bring_in
 from tabled.rules.chips import read_chips
 from tabled.rules.doubt import named
+from tabled.rules.errors import IllegalAct, NotARaise, NotEnoughChips
 from tabled.rules.gesture import Gesture, read
 from tabled.rules.hand import Hand
 from tabled.rules.profile import Profile
 from tabled.rules.raising import raise_to
 from tabled.rules.reading import Reading, Spot
 from tabled.rules.settle import Judgement, held, idle, settle
-from tabled.rules.words import binding, read_word
+from tabled.rules.words import binding, read_word, short_number
 
 __all__ = ["Judgement", "judge"]
 
@@ -101,8 +102,12 @@ def _in_time(spot: Spot) -> tuple[tuple[Say, ...], tuple[Say, ...]]:
 
 def _chips_first(spot: Spot, late: tuple[Say, ...]) -> Reading:
     """Chips landed first.  A later word changes nothing, but one that would shrink a raise is shown to the floor."""
-    reading = read_chips(spot)
     say = binding(late)
+    if say is not None and say.word == "number" and spot.opening and len(spot.gesture.new) == 1:
+        short = short_number(spot, say.amount or 0) if spot.profile.late_short_number == "pot_test" else None
+        if short is not None:
+            return short
+    reading = read_chips(spot)
     if say is not None and reading.kind == "raise" and say.word in ("call", "check", "fold"):
         return _resting(reading, "speech_vs_chips", "chips_first")
     return reading
@@ -149,9 +154,28 @@ def _decided(spot: Spot) -> Reading:
         case "call":
             return Reading(kind="call" if spot.owes else "check", reason=Reason("call"), topics=("call",))
         case _:
-            to = act.to if act.to is not None else spot.mine
+            to = _decided_total(spot, act)
             if to <= spot.price:
                 return Reading(kind="call", reason=Reason("all_in_call"), topics=("all_in_call",))
             if to == spot.complete:
                 return Reading(kind="raise", to=to, reason=Reason("complete"), topics=("completion",))
             return raise_to(spot, to, spoken=True, topics=("min_raise",))
+
+
+def _decided_total(spot: Spot, act: Decided) -> int:
+    """The total of a bet, raise, completion or all-in.  Raises IllegalAct if the seat cannot have done that."""
+    mine, seat = spot.mine, spot.seat
+    if act.act == "post":
+        raise IllegalAct(f"seat {seat}: a post comes before the acts of a street; give it in the set-up")
+    if act.to is None and act.act == "complete" and spot.complete is not None:
+        return spot.complete
+    if act.to is None and act.act != "all_in":
+        raise IllegalAct(f'seat {seat}: a {act.act} needs "to", its total on the street')
+    to = mine if act.to is None else act.to
+    if to > mine:
+        raise NotEnoughChips(f"seat {seat} has {mine} in all and cannot {act.act.replace('_', ' ')} to {to}")
+    if act.act == "all_in" and to != mine:
+        raise IllegalAct(f"seat {seat}: all-in is {mine}, not {to}")
+    if to <= spot.hand.bet_to and to != mine:
+        raise NotARaise(f"seat {seat}: {to} is no {act.act} over the bet of {spot.hand.bet_to}")
+    return to

@@ -23,9 +23,7 @@ def layers(hand: State) -> tuple[Pot, ...]:
         amount += sum(min(p, level) - min(p, below) for p in paid)
         below = level
         seats = tuple(names[i] for i in live if paid[i] >= level)
-        if pots and pots[-1][1] == seats:
-            pots[-1] = (pots[-1][0] + amount, seats)
-        elif amount:
+        if amount:
             pots.append((amount, seats))
         amount = 0
     rest = sum(p - min(p, below) for p in paid) + amount

@@ -19,6 +19,7 @@ from msgspec.structs import force_setattr
 
 from tabled.model.acts import Witness
 from tabled.model.hand import Structure
+from tabled.rules.settings import SETTINGS_EXPLAINED
 
 Reopen = Literal["full", "half"]
 
@@ -57,6 +58,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     one_chip_bb_option: Literal["check", "raise"] = "raise"
     one_chip_bring_in: Literal["complete_if_exact", "call"] = "complete_if_exact"
     last_chip_silent: Literal["call", "all_in"] = "call"
+    stack_pushed: Literal["all_in", "chip_rules"] = "all_in"
     multi_chip_test: Literal["none", "every_chip_needed"] = "every_chip_needed"
     prior_chips: Literal["counted", "covering_raises"] = "covering_raises"
     prior_pull_back: Literal["binds", "free"] = "binds"
@@ -81,7 +83,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     allin_cumulative: bool = True
     completion: Literal["never", "under_half", "at_half_too"] = "under_half"
     raise_cap: int = 4
-    cap_heads_up: Literal["kept", "street", "event"] = "event"
+    cap_heads_up: Literal["kept", "street", "before_cap", "event"] = "event"
 
     out_of_turn: Literal["tda", "binds_no_raise", "strict", "checker_no_raise"] = "tda"
     out_of_turn_penalty: Literal["", "possible", "warning"] = "possible"
@@ -91,6 +93,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     accepted_action: Literal["full", "undercall"] = "full"
     number_meaning: Literal["to", "by", "chips_clarify"] = "to"
     short_number: Literal["literal", "pot_test"] = "pot_test"
+    late_short_number: Literal["ignored", "pot_test"] = "ignored"
     tap_facing: Literal["as_check", "ask"] = "as_check"
     low_voice: Literal["word", "floor"] = "floor"
     amount_rounding: Literal["none", "nearest"] = "none"
@@ -155,6 +158,19 @@ def allowed(setting: str) -> tuple[str, ...]:
     return tuple(str(w) for w in words)
 
 
+TABLES = ("allin_reopen", "min_bet_games", "cite")
+
+
+def must_be(setting: str) -> str:
+    """What a value of the setting must be, in words that follow "it must be"."""
+    values = ", ".join(allowed(setting))
+    if setting == "third_party":
+        return f'a list, such as ["dealer", "player_at_table"], of: {values}'
+    if setting in (*TABLES, "ask_floor") or get_type_hints(Profile)[setting] is int:
+        return values
+    return f"one of: {values}"
+
+
 def choices(setting: str) -> tuple[str | bool, ...]:
     """The values of a setting that is a switch between readings; empty if it is a number, a list or a table."""
     hint = get_type_hints(Profile)[setting]
@@ -165,15 +181,19 @@ def choices(setting: str) -> tuple[str | bool, ...]:
     return ()
 
 
-def parse(text: str, base: Profile | None = None, where: str = "profile") -> Profile:
+def parse(text: str, base: Profile | None = None, where: str = "profile", house: str = "") -> Profile:
     """Read a profile from TOML ``text``; values not given are taken from ``base``.
 
-    ``where`` names the file in messages.  Raises ProfileError, one line, on anything that is not right.
+    ``where`` names the file in messages.  ``house`` marks a room's own file, and is the name that it goes by if it
+    gives none: its own values are a house rule, not the parent's paragraphs (see :func:`_house_rules`).  Raises
+    ProfileError, one line, on anything that is not right.
     """
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         raise ProfileError(f"{where}: not readable as TOML: {e}") from None
+    except RecursionError:
+        raise ProfileError(f"{where}: nested too deep to be a profile; its tables are one level deep") from None
     if given.get("inherits", "") and base is None:
         raise ProfileError(
             f"{where}: inherits = {given['inherits']!r} was not resolved; load it with the profile loader"
@@ -185,9 +205,82 @@ def parse(text: str, base: Profile | None = None, where: str = "profile") -> Pro
             near = get_close_matches(key, SETTINGS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ProfileError(f"{where}: unknown setting {key!r}{hint} (`tabled profile show tda-2024` lists all)")
+        _fits(key, value, where)
         old = body.get(key)
         body[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    if house and base is not None:
+        body["name"] = given.get("name", house)
+        body["title"] = given.get("title") or f"{body['name']} (from {base.name})"
+        body["cite"] = _house_rules(body, given, base)
     return _build(body, where)
+
+
+def own_values(given: dict[str, Any], base: Profile) -> tuple[str, ...]:
+    """The settings to which a file gives another value than the law that it inherits."""
+    old = msgspec.to_builtins(base)
+    changed = (k for k, v in given.items() if k in SETTINGS and k != "cite" and not _same(old[k], v))
+    return tuple(changed)
+
+
+def _same(old: Any, new: Any) -> bool:
+    return (
+        all(old.get(k) == v for k, v in new.items()) if isinstance(old, dict) and isinstance(new, dict) else old == new
+    )
+
+
+def house_rule(name: str) -> str:
+    """The clause id of a value that is the room's own."""
+    return f"house rule ({name})"
+
+
+def _house_rules(body: dict[str, Any], given: dict[str, Any], base: Profile) -> dict[str, Any]:
+    """The parent's paragraphs, but where the room has a value of its own it speaks for itself.
+
+    The topics of a changed setting cite the house rule, unless the file cites something for them.  Where another
+    setting, unchanged, shares the topic, the parent's paragraphs stay behind it.
+    """
+    changed = own_values(given, base)
+    cites = dict(body["cite"])
+    said = given.get("cite", {})
+    for setting in changed:
+        for topic in SETTINGS_EXPLAINED[setting].topics:
+            if topic in said:
+                continue
+            shared = any(topic in told.topics for s, told in SETTINGS_EXPLAINED.items() if s not in changed)
+            rest = [c for c in base.cite.get(topic, ()) if c != house_rule(body["name"])] if shared else []
+            cites[topic] = [house_rule(body["name"]), *rest]
+    return cites
+
+
+def _fits(key: str, value: Any, where: str) -> None:
+    """Raises ProfileError for a table or list that is none, or whose entries are of the wrong kind, by its own key."""
+    if key in TABLES and not isinstance(value, dict):
+        raise ProfileError(f"{where}: {key} = {_short(value)} is not allowed; it must be {must_be(key)}")
+    if key == "cite":
+        for topic, clauses in value.items():
+            if not (isinstance(clauses, list) and all(isinstance(c, str) for c in clauses)):
+                raise ProfileError(
+                    f"{where}: [cite] {topic} = {_short(clauses)} is not allowed; "
+                    'give a list of clauses, such as ["House 4"]'
+                )
+    if key == "allin_reopen":
+        for structure, much in value.items():
+            _structure(structure, much, where)
+
+
+def _structure(structure: str, much: Any, where: str) -> None:
+    if structure not in get_args(Structure):
+        near = get_close_matches(structure, get_args(Structure), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        plain = "; a setting of its own stands above the first [table]" if structure in SETTINGS else ""
+        raise ProfileError(f"{where}: [allin_reopen] {structure!r} is no structure{hint}{plain}")
+    if much not in get_args(Reopen):
+        raise ProfileError(f"{where}: [allin_reopen] {structure} = {_short(much)} is not allowed; it is full or half")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _build(body: dict[str, Any], where: str) -> Profile:
@@ -212,7 +305,7 @@ def _explain(body: dict[str, Any], where: str, error: str) -> str:
     path = error.rpartition("`$.")[2].rstrip("`") if "`$." in error else ""
     key = path.replace("[...]", "").split(".")[0].split("[")[0]
     if key in SETTINGS:
-        return f"{where}: {path} = {body.get(key)!r} is not allowed; it must be one of: {', '.join(allowed(key))}"
+        return f"{where}: {path} = {_short(body.get(key))} is not allowed; it must be {must_be(key)}"
     return f"{where}: {error}"
 
 

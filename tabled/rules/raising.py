@@ -36,7 +36,22 @@ def raise_to(
         )
     if spot.opening:
         return _small_opening(spot, total, spoken, topics, rests_on)
-    return _small_raise(spot, total, spoken, topics, rests_on)
+    return _completion(spot, total, spoken, topics, rests_on) or _small_raise(spot, total, spoken, topics, rests_on)
+
+
+def _completion(
+    spot: Spot, total: int, spoken: bool, topics: tuple[str, ...], rests_on: tuple[str, ...]
+) -> Reading | None:
+    """Spread limit, over a short all-in that may be completed: an amount up to the whole bet completes it.
+
+    Silent chips under half way to it do not.  (At fixed limit the completion is the one legal raise.)
+    """
+    whole, bet_to = spot.complete, spot.hand.bet_to
+    if whole is None or spot.fixed or not bet_to < total <= whole:
+        return None
+    if not spoken and total < whole and 2 * (total - bet_to) < whole - bet_to:
+        return None
+    return Reading(kind="raise", to=whole, reason=Reason("complete"), topics=(*topics, "completion"), rests_on=rests_on)
 
 
 def _circumstances(spot: Spot, total: int) -> tuple[str, ...]:
@@ -129,11 +144,13 @@ def too_little(spot: Spot, kind: Literal["call", "check"]) -> Reason:
 def undercall(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:
     """Fewer chips than the call, with more behind.
 
-    TDA 51-B: before a raise, or heads-up, the full call is owed; under a raise with several players the floor
+    TDA 51-B: against the opening bet, or heads-up, the full call is owed; else, with several players, the floor
     decides.  A player who says that he did not see the raise may be heard where the profile says so.
     """
     profile = spot.profile
-    raised = spot.hand.raises > 1  # the first is the opening bet, or the big blind
+    raised = _raised_since_opening(spot)
+    if profile.tiny_chips == "floor" and not spot.gesture.words and 10 * total <= spot.price:
+        return _asked(spot, total, "floor_tiny_chips", "tiny_chips")
     if spot.gesture.claim is not None and profile.undercall_claim == "floor" and raised:
         return Reading(
             kind="floor",
@@ -147,13 +164,37 @@ def undercall(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:
             may_raise=True,
         )
     if profile.undercall == "floor" or (profile.undercall == "opening_only" and raised and spot.hand.n_live > 2):
-        return Reading(
-            kind="floor",
-            reason=Reason("floor_undercall", {"to": spot.price}),
-            topics=("undercall",),
-            candidates=(
-                Candidate("call", spot.price, Reason("full_call", {"to": spot.price})),
-                Candidate("fold", None, Reason("forfeit_fold", {"amount": total - spot.line})),
-            ),
-        )
+        return _asked(spot, total, "floor_undercall", "undercall")
     return Reading(kind="call", reason=Reason("undercall"), topics=(*topics, "undercall"), rests_on=("undercall",))
+
+
+def _raised_since_opening(spot: Spot) -> bool:
+    """Whether the price is over the opening bet (or the big blind), be it by a short all-in."""
+    hand = spot.hand
+    return hand.bets > 1 or 0 < hand.base < hand.bet_to or any(0 < seen < hand.bet_to for seen in hand.seen)
+
+
+def _asked(spot: Spot, total: int, code: str, topic: str) -> Reading:
+    """Too few chips, for the floor: the whole call, or what was meant for one is forfeit with the hand."""
+    return Reading(
+        kind="floor",
+        reason=Reason(code, {"to": spot.price, "chips": total - spot.line}),
+        topics=(topic,),
+        candidates=(
+            Candidate("call", spot.price, Reason("full_call", {"to": spot.price})),
+            Candidate("fold", None, Reason("forfeit_fold", {"amount": _intended(spot, total) - spot.line})),
+        ),
+    )
+
+
+def _intended(spot: Spot, total: int) -> int:
+    """The undercall that was meant: of a lower bet on this street, what its call takes, the rest is change (51-B).
+
+    A single chip, or less than half a bet over that level, would have been its call.
+    """
+    hand = spot.hand
+    levels = {seen for seen in hand.seen if spot.line < seen < spot.price}
+    if hand.street == 0 and spot.line < hand.table.big_blind < spot.price:
+        levels.add(hand.table.big_blind)
+    level = max((x for x in levels if x <= total), default=total)
+    return level if len(spot.gesture.new) == 1 or 2 * (total - level) < level else total

@@ -48,8 +48,8 @@ class Spot:
     """
 
     __slots__ = (
-        "capped", "complete", "covered", "gap", "gesture", "hand", "high", "i", "left", "line", "line_chips", "low", "lying",
-        "may_raise", "mine", "opening", "option", "owes", "price", "profile", "seat", "structure",
+        "capped", "complete", "covered", "gap", "gesture", "hand", "high", "i", "left", "line", "line_chips", "low",
+        "lying", "may_raise", "mine", "opening", "option", "owes", "price", "profile", "seat", "structure",
     )  # fmt: skip
 
     def __init__(self, hand: Hand, profile: Profile, gesture: Gesture) -> None:

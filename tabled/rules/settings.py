@@ -6,11 +6,23 @@ import msgspec
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """``about`` in one sentence, ``values`` what each word means, ``topics`` whose clauses the profile cites for it."""
+    """``about`` in one sentence, ``values`` what each word means, ``topics`` whose clauses the profile cites for it.
+
+    A ruling that rests on the setting cites its ``topics``, so a house that changes it speaks for them itself.
+    ``by_value`` gives the paragraphs of a value where another value's law is none of its own.  ``of_room`` marks what
+    no law speaks of, ``outside`` says of a setting that is in no ruling at the table where it is used.
+    """
 
     about: str
     values: dict[str, str] = {}
     topics: tuple[str, ...] = ()
+    by_value: dict[str, tuple[str, ...]] = {}
+    of_room: bool = False
+    outside: str = ""
+
+    def paragraphs(self, value: str) -> tuple[str, ...]:
+        """The topics that speak for one value."""
+        return self.by_value.get(value, self.topics)
 
 
 _WINDOW = {
@@ -37,7 +49,12 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         },
         ("words_first",),
     ),
-    "simultaneity_ms": Setting("How close, in milliseconds, a word and a touch must be to count as the same instant."),
+    "simultaneity_ms": Setting(
+        "How close, in milliseconds, a word and a touch must be to count as the same instant.",
+        of_room=True,
+        outside="Used for written cases.  At a live table the sensors' own time spans decide, and the dealer is asked "
+        "where they overlap.",
+    ),
     "one_chip_facing": Setting(
         "One silent chip when there is a bet or blind to call.",
         {"call": "a call, whatever the chip is worth", "full_value": "judged as any other chips"},
@@ -52,11 +69,17 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         "Stud: one silent chip that is exactly the completion, facing the bring-in.",
         {"complete_if_exact": "it completes", "call": "it calls the bring-in"},
         ("bring_in", "one_chip_facing"),
+        {"complete_if_exact": ("bring_in",), "call": ("one_chip_facing",)},
     ),
     "last_chip_silent": Setting(
         "A silent single chip that is the player's last.",
         {"call": "a call, like any single chip", "all_in": "all-in"},
         ("one_chip_facing", "last_chips"),
+    ),
+    "stack_pushed": Setting(
+        "The whole stack pushed to the pot in silence, over a bet.",
+        {"all_in": "all-in, whatever its chips are", "chip_rules": "judged as one chip or several"},
+        ("last_chips",),
     ),
     "multi_chip_test": Setting(
         "Several silent chips over a bet.",
@@ -64,7 +87,8 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
             "none": "only the half-way threshold decides",
             "every_chip_needed": "a call if the smallest new chip is needed for the call",
         },
-        ("multi_chip_call", "multi_chip_threshold"),
+        ("multi_chip_call",),
+        {"none": ("multi_chip_threshold",)},
     ),
     "prior_chips": Setting(
         "Chips left from an earlier bet on this street.",
@@ -118,12 +142,13 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
             "call": "always a call",
             "floor": "the floor decides (no-limit, pot-limit, spread)",
         },
-        ("under_raise",),
+        ("under_raise", "under_raise_call", "under_raise_lifted", "multi_chip_threshold"),
     ),
     "underraise_half_of": Setting(
         "What the half is half of.",
         {"raise": "the raise that was due", "bet": "the bet that is faced"},
         ("under_raise",),
+        {"raise": ("under_raise", "under_raise_call")},
     ),
     "underraise_spoken": Setting(
         'Too little after "raise" was said first.',
@@ -176,9 +201,10 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
         {
             "kept": "never",
             "street": "when the street began with two",
+            "before_cap": "when two who are not all-in are left before it is reached",
             "event": "only when the event is down to two (two dealt in)",
         },
-        ("cap", "cap_heads_up"),
+        ("cap_heads_up",),
     ),
     "out_of_turn": Setting(
         "An act out of turn, when the turn comes.",
@@ -188,10 +214,12 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
             "strict": "the right to raise is lost either way",
             "checker_no_raise": "as tda, but who checked may not raise",
         },
-        ("out_of_turn", "skipped"),
+        ("out_of_turn",),
     ),
     "out_of_turn_penalty": Setting(
-        "What an act out of turn brings.", {"": "nothing", "possible": "a penalty is possible", "warning": "a warning"}
+        "What an act out of turn brings.",
+        {"": "nothing", "possible": "a penalty is possible", "warning": "a warning"},
+        by_value={"possible": ("out_of_turn",), "warning": ("out_of_turn",)},
     ),
     "undercall": Setting(
         "Fewer chips than the call, with more behind.",
@@ -219,7 +247,10 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
     ),
     "tap_facing": Setting(
         "A tap on the table while facing a bet.",
-        {"as_check": "an invalid check: call or fold", "ask": "the same, and it is shown to the floor"},
+        {
+            "as_check": "an invalid check: call or fold",
+            "ask": "an invalid check: call or fold, and it is shown to the floor",
+        },
         ("invalid_tap",),
     ),
     "number_meaning": Setting(
@@ -237,6 +268,12 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
             "literal": "taken as it is",
             "pot_test": "hundreds or thousands: the largest not over the pot, else the floor",
         },
+        ("short_number",),
+        {"literal": ("number",)},
+    ),
+    "late_short_number": Setting(
+        "Such a number said after one chip was put in as an opening bet.",
+        {"ignored": "the chip came first and counts", "pot_test": "it says how much of the chip is bet"},
         ("short_number",),
     ),
     "low_voice": Setting(
@@ -293,8 +330,12 @@ SETTINGS_EXPLAINED: dict[str, Setting] = {
     "missed_blind": Setting(
         "A newcomer between button and blinds who wants to be dealt in now.",
         {"post_big_blind": "posts the big blind, live", "wait": "waits for the big blind"},
+        outside="No ruling rests on it: tabled deals in the seats that the floor's seating system names.  "
+        "That system can ask tabled.rules.opening.newcomer_posts.",
     ),
-    "chip_unit": Setting("The smallest chip in play; 0 takes it from the hand."),
-    "ask_floor": Setting("Settings where the text leaves room: a ruling that rests on one is shown to the floor."),
+    "chip_unit": Setting("The smallest chip in play; 0 takes it from the hand.", of_room=True),
+    "ask_floor": Setting(
+        "Settings where the text leaves room: a ruling that rests on one is shown to the floor.", of_room=True
+    ),
     "cite": Setting("Clause ids by topic."),
 }

@@ -74,6 +74,8 @@ def _ruling(spot: Spot, reading: Reading, after: Hand, verb: Verb) -> Ruling:
     grown = to - spot.hand.bet_to
     short = all_in and grown < (spot.gap if spot.fixed else min(full, spot.hand.full))
     topics = _topics(spot, reading, all_in=all_in, short=short, verb=verb)
+    if short and any(after.complete_to(j) is not None for j in range(after.table.n)):
+        topics = (*topics, "completion")  # the others may make it a whole bet
     ruling = Ruling(
         seat=spot.seat,
         action=action,

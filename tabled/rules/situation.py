@@ -82,11 +82,36 @@ def hand_from(situation: Situation, profile: Profile) -> Hand:
     if began is None:
         began = hand.n_live + sum(p.act == "fold" for p in situation.prior) == 2
     hand.capped_lifted = began and profile.cap_heads_up == "street"
+    if profile.cap_heads_up == "before_cap" and hand.n_in == 2:
+        hand.capped_lifted = began or not hand.capped()
     if situation.to_act is not None:
         if situation.to_act not in hand.table.index:
             raise SetupError(f"to_act names {situation.to_act!r}, which is no seat of this hand")
         hand.actor = hand.table.index[situation.to_act]
     return hand
+
+
+def contradiction(situation: Situation) -> str:
+    """What in a set-up cannot be so together, in words that say what to put right; empty if nothing.
+
+    A price over every line is that of blinds, a straddle or a bring-in posted short; a line over the price is a
+    wrong amount that nobody has ruled on (``put``); a raise size over the whole bet is left by an all-in opening.
+    """
+    s = situation
+    top = max((seat.line for seat in s.seats), default=0)
+    forced = max((*s.blinds, s.straddle or 0, s.limits.bring_in), default=0) if s.street == 0 else 0
+    if s.bet_to > max(top, forced):
+        return f"bet_to is {s.bet_to}, and no seat has more than {top} on its line; give bet_to or the line as it is"
+    if s.bet_to < top and not any(p.act == "put" for p in s.prior):
+        return f"a seat has {top} on its line, and bet_to is {s.bet_to}; a wrong amount not ruled on is a prior put"
+    big_bet = s.structure in ("no-limit", "pot-limit")
+    short = any(p.act == "all_in" for p in s.prior) or any(x.stack == 0 and x.line for x in s.seats)
+    if big_bet and s.last_full_raise > s.bet_to > 0 and not short:
+        return f"last_full_raise {s.last_full_raise} is more than the whole bet of {s.bet_to}"
+    turn = next((x for x in s.seats if x.seat == s.to_act), None)
+    if turn is not None and (turn.status != "in" or turn.stack == 0):
+        return f"to_act is {turn.seat}, who is {'all-in' if turn.status == 'in' else turn.status.replace('_', '-')}"
+    return ""
 
 
 def _seat(hand: Hand, situation: Situation) -> None:
@@ -97,6 +122,8 @@ def _seat(hand: Hand, situation: Situation) -> None:
     for i, seat in enumerate(situation.seats):
         if seat.stack < 0 or seat.line < 0:
             raise SetupError(f"seat {seat.seat} has a negative amount")
+        if seat.status == "all_in" and seat.stack:
+            raise SetupError(f'seat {seat.seat} is all-in with {seat.stack} behind: give it stack 0, or status "in"')
         hand.stack[i] = seat.stack
         hand.bet[i] = hand.paid[i] = seat.line
         hand.total += seat.line
@@ -123,6 +150,10 @@ def _levels(hand: Hand, situation: Situation) -> None:
         if prior.seat not in table.index:
             raise SetupError(f"prior names {prior.seat!r}, which is no seat of this hand")
         _take_up(hand, prior)
+    if situation.bet_to > hand.bet_to:  # the prior acts do not tell who made the bet: it counts as a whole one
+        hand.set_level(situation.bet_to, all_in=False)
+        hand.base = situation.bet_to
+        hand.bets, hand.raises = max(hand.bets, 1), max(hand.raises, 1)
     forced = {p.seat for p in situation.prior if p.act in ("post", "straddle")}
     forced -= {p.seat for p in situation.prior if p.act not in ("post", "straddle")}
     for i, seat in enumerate(situation.seats):

@@ -112,12 +112,12 @@ class Docket:
 
     def _close_open(self) -> None:
         """Another seat acts.  A claim that the raise was not seen is too late once somebody has (RRP 3.12)."""
-        acts = [a for a in self.open if not isinstance(a, Claims)]
+        acts: list[AnyAct] = [a for a in self.open if not isinstance(a, Claims)]
         self.open = acts or self.open
         self._settle_open()
 
     def _is_late(self, act: AnyAct) -> bool:
-        """Whether this comes after the seat's act was ruled and others have acted, with no new turn of its own ahead."""
+        """Whether this comes after the seat's act was ruled and others have acted, with no turn of its own ahead."""
         seat = act.seat
         judged = self.judged.get(seat)
         if judged is None or seat in self.held or isinstance(act, Decided):

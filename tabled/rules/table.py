@@ -52,7 +52,7 @@ class Table:
         self.completion = profile.completion != "never" and self.half and self.structure in (FIXED_LIMIT, SPREAD_LIMIT)
         self.complete_at_half = profile.completion == "at_half_too"
         self.cap = limits.raises_cap or profile.raise_cap
-        self.cap_lift = ("kept", "street", "event").index(profile.cap_heads_up)
+        self.cap_lift = ("kept", "street", "event", "before_cap").index(profile.cap_heads_up)
         self.straddle_doubles = profile.straddle_min_raise == "double"
         self.short_blind_actual = profile.short_blind_price == "actual"
         self.phantom_blinds = profile.pot_preflop == "nominal"

@@ -205,7 +205,7 @@ def read_number(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
                 Candidate("raise" if spot.owes else "bet", chips, Reason("amount", {"to": chips})),
             ),
         )
-    short = short_number(spot, amount)
+    short = short_number(spot, amount, spoken=False)
     if short is not None:
         return short
     amount = rounded(spot, amount)
@@ -229,23 +229,27 @@ def rounded(spot: Spot, amount: int) -> int:
     return down + unit if 2 * (amount - down) >= unit else down
 
 
-def short_number(spot: Spot, amount: int) -> Reading | None:
+def short_number(spot: Spot, amount: int, spoken: bool = True) -> Reading | None:
     """ "Five" where five chips cannot be meant (TDA 57): the largest of its readings not over the pot.
 
-    None if the number is to be taken as it is.  A number is short when ten times it is no more than the
-    smallest bet; its readings are hundreds and thousands.
+    None if the number is to be taken as it is.  Below a hundred it may mean hundreds, below a thousand thousands.
+    Chips that came with it, several that make one of its readings, tell which.  A bare number (``spoken`` is False)
+    can mean a call, one said with "raise" or "bet" cannot.
     """
-    low_bet = spot.hand.table.unit(spot.hand.street)
-    if spot.profile.short_number == "literal" or amount <= 0 or 10 * amount > low_bet or not spot.may_raise:
+    if spot.profile.short_number == "literal" or not spot.may_raise or not _is_short(spot, amount):
         return None
-    readings = [amount * 100, amount * 1000]
-    legal = [r for r in readings if r >= spot.low]
-    pot = spot.hand.total
-    fits = [r for r in legal if r <= pot]
+    readings = [amount * 100, amount * 1000] if amount < 100 else [amount * 1000]
+    legal = [r for r in readings if r >= spot.low or (spot.owes and not spoken and r == spot.price)]
     kind = "bet" if spot.opening else "raise"
-    named = legal if spot.owes else readings
-    candidates = tuple(Candidate(kind, r, Reason("amount", {"to": r})) for r in named)  # type: ignore[arg-type]  # call or raise
-    if spot.owes or not fits:
+    candidates = tuple(
+        Candidate("call" if spot.owes and r == spot.price else kind, r, Reason("amount", {"to": r}))  # type: ignore[arg-type]  # bet or raise
+        for r in (legal if spot.owes else readings)
+    )
+    shown = spot.felt if len(spot.gesture.new) > 1 else 0
+    fits = [r for r in legal if r == shown] or [r for r in legal if r <= spot.hand.total]
+    if not fits and 10 * amount > spot.hand.table.unit(spot.hand.street) and not amount % spot.hand.table.chip_unit:
+        return None  # too little, but the only amount within the pot that it can be
+    if not fits:
         return Reading(
             kind="floor",
             reason=Reason("floor_short_number", {"said": amount}),
@@ -253,11 +257,33 @@ def short_number(spot: Spot, amount: int) -> Reading | None:
             candidates=candidates,
             default_to=min(legal, default=None),
         )
+    to = max(fits)
+    if spot.owes and to == spot.price:
+        return Reading(
+            kind="call", reason=Reason("call"), topics=("short_number",), candidates=candidates, rests_on=_RESTS
+        )
     return Reading(
         kind="raise",
-        to=min(max(fits), spot.high),
+        to=min(to, spot.high),
         reason=Reason(f"{kind}_short_number", {"said": amount}),
         topics=("short_number",),
         candidates=candidates,
-        rests_on=("short_number",),
+        rests_on=_RESTS,
     )
+
+
+_RESTS = ("short_number",)
+
+
+def _is_short(spot: Spot, amount: int) -> bool:
+    """Whether so many chips cannot be meant: the chips in play do not make it, or it is far under the smallest bet.
+
+    Units and tens are far under it below its half, hundreds only from a tenth down ("two hundred" at 500/1000 is too
+    little, and no two hundred thousand).
+    """
+    if not 0 < amount < 1000:
+        return False
+    low_bet, unit = spot.hand.table.unit(spot.hand.street), spot.hand.table.chip_unit
+    if amount < 100 and (amount % unit or 2 * amount < low_bet):
+        return amount < low_bet
+    return 10 * amount <= low_bet

@@ -20,7 +20,8 @@ from tabled.shell.demo import DemoOptions
 from tabled.shell.demo import demo as run_demo
 from tabled.shell.engine import JournalMismatch
 from tabled.shell.judge import judge
-from tabled.shell.profiles import ProfileError, profile
+from tabled.shell.profile_show import profile
+from tabled.shell.profiles import ProfileError
 from tabled.shell.replay import replay
 
 PROBLEMS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +23,8 @@ from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, T
 from tabled.core.state import NotNow, TableState, view
 from tabled.core.table import next_wake_ns
 from tabled.journal import Journal, JournalUnwritable
-from tabled.model.outcome import AlertRaised, AnyOperatorAct, TableView
+from tabled.model.layout import Layout
+from tabled.model.outcome import AlertRaised, AnyOperatorAct, AnyOutcome, Overrule, RulingIssued, TableView
 from tabled.model.ruling import Reason
 from tabled.outlets.broker import BrokerEvent, BrokerUrl, EmbeddedBroker, ExternalBroker, open_broker, parse_url
 from tabled.outlets.display import Display
@@ -83,6 +84,7 @@ class Daemon:
         layout = self._table.layout
         self._bridge = Bridge(devices, self._on_observation, monotonic_ns, neighbours=neighbours_of(layout))
         self._readers = Readers(self._bridge, layout)
+        check_readers(self._bridge.arrivals_only(), layout)
         for problem in self._bridge.check():
             raise ConfigError(_at_start(problem))
         self._journal = Journal.open(config.journal.file)
@@ -289,12 +291,8 @@ class Daemon:
             self._bridge.acknowledge(entry.observation)
         if isinstance(entry, Ordered):
             self._orders.pop(entry.act.request, None)
-            refused = [
-                o.reason.params.get("why", "")
-                for _, o in committed.outcomes
-                if isinstance(o, AlertRaised) and o.reason.code == "order_refused"
-            ]
-            self._outlet.ack(entry.act.request, not refused, str(refused[0]) if refused else "done", committed.position)
+            ok, said = what_became_of(entry.act, committed.outcomes)
+            self._outlet.ack(entry.act.request, ok, said, committed.position)
         for position, outcome in committed.outcomes:
             self._console.tell(position, outcome)
             if isinstance(outcome, AlertRaised) and outcome.severity != "info":
@@ -351,6 +349,19 @@ def table_config(config: Config) -> TableConfig:
     )
 
 
+def what_became_of(act: AnyOperatorAct, outcomes: Iterable[tuple[int, AnyOutcome]]) -> tuple[bool, str]:
+    """Whether an order was obeyed, and what its sender is told; of a floor's decision, how it departs from the law."""
+    for _, outcome in outcomes:
+        if isinstance(outcome, AlertRaised) and outcome.reason.code == "order_refused":
+            return False, str(outcome.reason.params.get("why", ""))
+        if isinstance(act, Overrule) and isinstance(outcome, RulingIssued) and outcome.ruling.by_floor:
+            made = WORDING.announce(outcome.ruling)["en"]
+            departs = outcome.ruling.departs
+            law = f" {WORDING.say(departs, 'en')}" if departs is not None else ""
+            return True, f"done, in place of ruling {act.ruling}. {made}{law}"
+    return True, "done"
+
+
 def device_config(device: DeviceSection) -> DeviceConfig:
     """One ``[[device]]`` for the bridge."""
     options = dict(device.options)
@@ -384,6 +395,18 @@ def _check_owner(journal: Journal, origin: Origin, name: str) -> None:
             f"{name} is the journal of {owner.site}/{owner.table}, this is {origin.site}/{origin.table}; "
             "give [journal] file another name"
         )
+
+
+def check_readers(arrivals_only: Mapping[str, str], layout: Layout) -> None:
+    """`ConfigError` for a reader over a bet that never tells that a chip is gone: nothing there would ever be certain,
+    and the table would wait in silence."""
+    for antenna in layout.antennas:
+        why = arrivals_only.get(antenna.device)
+        if why is not None and antenna.place.kind == "bet":
+            raise ConfigError(
+                f"device '{antenna.device}': {why} (antenna {antenna.antenna} covers the bets of seat "
+                f"{antenna.place.seat}, which need a reader that says when an antenna is empty)"
+            )
 
 
 def _at_start(problem: PortProblem) -> str:

@@ -27,6 +27,7 @@ INVENTORIES_DROPPED = "inventories_dropped"
 SWEEPS_OVER_BOUND = "sweeps_over_bound"
 WRITES_DROPPED = "writes_dropped"
 CLOCK_JUMPS = "clock_jumps"
+REBOOTS = "device_reboots"
 DEVICE_NOTE = "device_note"
 
 
@@ -59,6 +60,7 @@ class HealthWatch:
                 (SWEEPS_OVER_BOUND, device.counters.over_bound),
                 (WRITES_DROPPED, device.write_dropped),
                 (CLOCK_JUMPS, device.figures.clock_jumps),
+                (REBOOTS, device.counters.restarts),
             )
             for found, counts in ((faults, for_dealer), (notes, for_technician)):
                 for code, count in counts:

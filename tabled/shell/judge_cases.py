@@ -10,13 +10,13 @@ import msgspec
 from tabled.model import acts as a
 from tabled.model.hand import Limits
 from tabled.model.ruling import Candidate, Option, Ruling
-from tabled.outlets.wording import announce, say
+from tabled.outlets.wording import announce, spoken
 from tabled.rules.games import STREET_NAMES
 from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
-from tabled.rules.situation import Prior, PriorAct, SeatNow, Situation, hand_from
+from tabled.rules.situation import Prior, PriorAct, SeatNow, Situation, contradiction, hand_from
 from tabled.rules.street import rule_street
-from tabled.shell.judge_records import Case, CaseEvent, CaseLimits, CasePrior, RecordError, read_case
+from tabled.shell.judge_records import Case, CaseEvent, CaseLimits, CasePrior, RecordError, explained, read_case
 
 _PRIOR_ACTS = {"allin": "all_in", "all-in": "all_in", "bring-in": "bring_in"}
 _SUM_CODES = ("amount",)
@@ -24,6 +24,7 @@ _EVENT_FIELDS = (
     "do", "word", "amount", "by_or_to", "text", "chips", "act", "to", "by", "what", "hand_on_chips", "crossed_line",
     "color_unclear", "forced_change",
 )  # fmt: skip
+_DOES: dict[str, type] = {str(kind.__struct_config__.tag): kind for kind in get_args(a.AnyAct)}
 _OF_NOBODY = ("error_pointed_out", "dealer_states_amount", "next_card_dealt", "dealer_gives_change")
 
 
@@ -42,6 +43,10 @@ def judge_case(record: dict[str, Any], profile: Profile) -> Judgement:
     if case.setup.pot_rounding is not None:
         profile = profile.with_values(pot_rounding=case.setup.pot_rounding)
     situation = read_situation(case)
+    wrong = contradiction(situation)
+    if wrong:
+        raise CaseError(f"setup: {wrong}")
+    _owned(case)
     hand = hand_from(situation, profile)
     acts = [read_act(event, order, situation) for event, order in _ordered(case.events, profile)]
     put_by = next((p.seat for p in situation.prior if p.act == "put"), None)
@@ -52,6 +57,26 @@ def judge_case(record: dict[str, Any], profile: Profile) -> Judgement:
             followers.append(prior.seat)
         seen = seen or prior.act == "put"
     return rule_street(hand, profile, acts, put_by, followers)
+
+
+def _owned(case: Case) -> None:
+    """Raises CaseError if a seat puts more chips forward than it has, on its line and behind."""
+    has = {str(s.seat): s.stack + s.line for s in case.setup.seats}
+    forward = dict.fromkeys(has, 0)
+    for event in case.events:
+        seat = str(event.seat)
+        if event.do == "dealer_gives_change":
+            forward = dict.fromkeys(has, 0)  # chips went for others of the same worth
+        if seat not in has or event.chips is None:
+            continue
+        if event.do in ("place", "push_forward"):
+            forward[seat] += sum(event.chips)
+        elif event.do == "pull_back":
+            forward[seat] -= sum(event.chips)
+        if forward[seat] > has[seat]:
+            raise CaseError(
+                f"events: seat {seat} puts {forward[seat]} forward and has {has[seat]} in all; correct stack or chips"
+            )
 
 
 def read_situation(case: Case) -> Situation:
@@ -100,7 +125,6 @@ def _ordered(events: Sequence[CaseEvent], profile: Profile) -> Iterator[tuple[Ca
     """Make explicit what the list says in passing: numbered motions are trips, and words have an order to the touch."""
     motion: dict[str, int] = {}
     touched: set[str] = set()
-    away: set[str] = set()
     for event in events:
         seat = str(event.seat)
         order: a.Order = "before"
@@ -110,24 +134,22 @@ def _ordered(events: Sequence[CaseEvent], profile: Profile) -> Iterator[tuple[Ca
                 yield CaseEvent("hand_returns_to_stack", event.seat), order
             motion[seat] = number
             touched.add(seat)
-            away.discard(seat)
-        elif event.do == "hand_withdraws":
-            away.add(seat)
         elif event.do == "say":
-            order = _order(event, touched=seat in touched, away=seat in away, profile=profile)
+            order = _order(event, touched=seat in touched, profile=profile)
         yield event, order
 
 
-def _order(event: CaseEvent, *, touched: bool, away: bool, profile: Profile) -> a.Order:
-    """When a word came, against the first touch of chips."""
-    late = int((event.delay_s or 0) * 1000) > profile.simultaneity_ms
+def _order(event: CaseEvent, *, touched: bool, profile: Profile) -> a.Order:
+    """When a word came, against the first touch of chips; one that is listed after it, with no delay, came after it."""
     if event.simultaneous_with_touch:
         return "simultaneous"
-    if event.after_touch or late or (touched and away):
+    if event.after_touch:
         return "after"
-    if touched:  # a number accompanies its chips; any other word after them comes after them
-        return "simultaneous" if event.word == "number" else "after"
-    return "before"
+    if not touched:
+        return "before"
+    if event.delay_s is None or round(event.delay_s * 1000) > profile.simultaneity_ms:
+        return "after"
+    return "simultaneous"
 
 
 def read_act(event: CaseEvent, order: a.Order, situation: Situation) -> a.AnyAct:
@@ -141,10 +163,15 @@ def read_act(event: CaseEvent, order: a.Order, situation: Situation) -> a.AnyAct
         body["accidental"] = True
     if event.act in _PRIOR_ACTS:
         body["act"] = _PRIOR_ACTS[event.act]
+    kind = _DOES.get(event.do)
+    if kind is None:
+        raise CaseError(f"events: {event.do!r} is not known; do is one of {', '.join(_DOES)}")
+    if event.do == "say" and event.word == "number" and not event.amount:
+        raise CaseError('events: say "number" needs an amount of 1 or more')
     try:
         act: a.AnyAct = msgspec.convert(body, a.AnyAct)
     except msgspec.ValidationError as e:
-        raise CaseError(f"events: {event.do!r}: {e}") from None
+        raise CaseError(f"events: {event.do!r}: {explained(e, kind)}") from None
     if event.do not in _OF_NOBODY and act.seat not in {s.seat for s in situation.seats}:
         raise CaseError(f"events: seat {act.seat!r} is not in the set-up")
     return act
@@ -194,7 +221,7 @@ def ruling_json(ruling: Ruling, profile: Profile) -> dict[str, Any]:
     if ruling.adjust:
         out["adjust"] = [{"seat": x.seat, "add": x.add} for x in ruling.adjust]
     if ruling.may_not_raise:
-        out["why_not"] = {lock.seat: say(lock.reason, "en") for lock in ruling.may_not_raise}
+        out["why_not"] = {lock.seat: spoken(lock.reason, "en") for lock in ruling.may_not_raise}
     return out
 
 
@@ -214,4 +241,4 @@ def _candidate(candidate: Candidate) -> int | str:
     """An outcome that is only an amount is a number; others are said."""
     if candidate.reason.code in _SUM_CODES and candidate.to is not None:
         return candidate.to
-    return say(candidate.reason, "en")
+    return spoken(candidate.reason, "en")

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tabled.rules.profile import SETTINGS, Profile, choices
+from tabled.shell.judge_cites import uncited
 
 Json = dict[str, Any]
-# A guide by the case files' own words (announce, cite), what an ambiguous case says of itself, and free text (next).
+# A guide by the case files' own words (announce), what an ambiguous case says of itself, and free text (next).
+# Paragraphs (cite) and candidates are compared below, by what they name.
 _NOT_COMPARED = frozenset({"announce", "cite", "ambiguous", "alt", "next"})
 # The case files name these wherever there is something to name, so a ruling that has one unasked is wrong.
 _ABSENT_IS_NONE = ("return_chips", "return_change", "adjust", "hold", "skipped", "default", "window")
@@ -45,12 +47,17 @@ def differences(expected: Json, got: Json, setup: Json | None = None) -> tuple[l
         elif key == "options":
             if not _same(want, (have or [])[: len(want)]):
                 wrong.append(_line(key, want, have))
+        elif key == "candidates":
+            if sorted(map(repr, want)) != sorted(map(repr, have or [])):  # in any order, of the same types
+                wrong.append(_line(key, want, have))
         elif not _same(want, have):
             wrong.append(_line(key, want, have))
     wrong += [_line(k, None, got[k]) for k in _ABSENT_IS_NONE if k not in expected and got.get(k)]
     if "floor" not in expected and got.get("floor") and got.get("action") != "floor":
         wrong.append(_line("floor", None, True))
-    return wrong, notes + _uncited(str(expected.get("cite", "")), got.get("cite") or [])
+    ours = got.get("cite") or []
+    wrong += [f"cite: {p} is not among {ours}" for p in uncited(str(expected.get("cite") or ""), ours)]
+    return wrong, notes
 
 
 def _line(key: str, want: object, have: object) -> str:
@@ -81,16 +88,6 @@ def _left_out(seat: str, expected: Json, setup: Json | None) -> bool:
         return False
     lines = [s.get("line", 0) for s in setup["seats"] if str(s["seat"]) == seat and s.get("acted")]
     return any(call - line >= low - call > 0 for line in lines)
-
-
-_LAW = re.compile(r"(§|TDA|WSOP LA|WSOP|RRP)\s*((?:[\d.]+(?:-[A-Z]\d?)?(?: [a-c]\b)?(?:, (?=\d))?)+)")
-
-
-def _uncited(cite: str, ours: list[str]) -> list[str]:
-    """A note on paragraphs that the case cites and the ruling does not.  Free text in the files, so never an error."""
-    named = [(law, n.strip(" .")) for law, some in _LAW.findall(cite) for n in some.split(",")]
-    missing = [f"{law} {n}" for law, n in named if not any(n in c.replace("§", "") for c in ours)]
-    return [f"cite: the case names {', '.join(missing)} too"] if missing else []
 
 
 # ---- the other reading ------------------------------------------------------------------------------------------

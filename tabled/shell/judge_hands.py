@@ -35,6 +35,13 @@ def judge_hand(record: dict[str, Any], profile: Profile) -> dict[str, Any]:
     return _Player(read_hand(record), profile).play()
 
 
+def told_hand(record: dict[str, Any], profile: Profile) -> list[tuple[int, Ruling]]:
+    """The rulings of the hand, each with the number of its act.  Raises HandError."""
+    player = _Player(read_hand(record), profile)
+    player.play()
+    return player.told
+
+
 def hand_setup(r: HandRecord) -> HandSetup:
     """The set-up that the posts of a played hand make.  Raises HandError."""
     n = len(r.stacks)
@@ -74,6 +81,7 @@ class _Player:
         self.n = len(record.stacks)
         self.game = game_of(record.variant)
         self.rulings: list[dict[str, Any]] = []
+        self.told: list[tuple[int, Ruling]] = []
         self.pots: list[int] = []
         self.words: dict[str, list[a.AnyAct]] = {}
         self.ignored: set[str] = set()
@@ -142,6 +150,7 @@ class _Player:
             raise HandError(f"seat {seat} cannot be ruled: {judged.ruling.action} ({judged.ruling.reason.code})")
         self.hand = judged.after
         self.rulings.append(self._line(judged.ruling, before))
+        self.told.append((self.k, judged.ruling))
         self.k += 1
 
     def _line(self, ruling: Ruling, before: Hand) -> dict[str, Any]:

@@ -1,11 +1,16 @@
 """The written cases and played hands as typed records, so that what is wrong in one is named by its place.
 
-Only what is needed is read: ids, tags, notes, sources and expectations are no part of these records.
+Only what is needed is read: ids, tags, notes, sources and expectations are no part of these records.  A key that looks
+like one of ours written wrong is refused; one that is like none of ours is not read, and said to be so.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -13,6 +18,7 @@ from tabled.model.acts import Word
 from tabled.model.hand import Structure
 
 Money = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+Chip = Annotated[int, msgspec.Meta(ge=1, le=10**15)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2000)]
 SeatNumber = Annotated[int, msgspec.Meta(ge=1, le=23)]
 SeatName = str | int
@@ -30,7 +36,7 @@ class CaseSeat(msgspec.Struct):
     seat: SeatName
     stack: Money
     line: Money = 0
-    line_chips: tuple[Money, ...] | None = None
+    line_chips: tuple[Chip, ...] | None = None
     acted: bool = False
     status: Literal["in", "folded", "all_in"] = "in"
 
@@ -88,7 +94,7 @@ class CaseEvent(msgspec.Struct):
     delay_s: Annotated[float, msgspec.Meta(ge=0, le=3600)] | None = None
     text: str | None = None
     loudness: str | None = None
-    chips: tuple[Money, ...] | None = None
+    chips: tuple[Chip, ...] | None = None
     motion: int | None = None
     accidental_drop: bool = False
     hand_on_chips: bool = False
@@ -153,7 +159,83 @@ def read_hand(record: dict[str, Any]) -> HandRecord:
 
 
 def _convert(record: dict[str, Any], kind: type[T]) -> T:
+    unread(record, kind)
     try:
         return msgspec.convert(record, kind)
     except msgspec.ValidationError as e:
-        raise RecordError(str(e)) from None
+        raise RecordError(explained(e, kind)) from None
+
+
+# ---- what is wrong, in words ------------------------------------------------------------------------------------
+
+NOT_READ: dict[type, frozenset[str]] = {
+    Case: frozenset({"id", "profile", "tags", "expected", "source", "note"}),
+    CaseSetup: frozenset({"rule_year"}),
+    CaseSeat: frozenset({"pos"}),
+    HandRecord: frozenset(
+        {
+            "profile", "scale", "players", "antes", "chips", "notes", "pokerkit", "expected", "street_pots",
+            "before_award_stacks",
+        }
+    ),
+    HandEvent: frozenset({"short", "pot", "cards", "amount", "by", "gives", "takes"}),
+}  # fmt: skip
+"""Keys that the files have and that no ruling rests on."""
+
+_NEAR = 0.8
+_MAX_UNREAD = 20
+
+
+def unread(record: dict[str, Any], kind: type) -> tuple[str, ...]:
+    """Places of keys that are not read (at most 20).  Raises RecordError for one that looks like ours, misspelt."""
+    found: list[str] = []
+    for path, key, fields in _strange(record, kind, ""):
+        near = get_close_matches(key, fields, n=1, cutoff=_NEAR)
+        if near:
+            raise RecordError(f"{path}{key} is not known; did you mean {near[0]!r}?")
+        if len(found) < _MAX_UNREAD:
+            found.append(f"{path}{key}")
+    return tuple(found)
+
+
+def _strange(value: object, kind: Any, path: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Keys that a record has and its type has not: the place, the key, and the keys that the type has."""
+    kind = _plain(kind)
+    if isinstance(value, list) and get_origin(kind) is tuple:
+        for n, item in enumerate(value):
+            yield from _strange(item, get_args(kind)[0], f"{path.rstrip('.')}[{n}].")
+    if not isinstance(value, dict) or not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return
+    hints = get_type_hints(kind)
+    ours = [*hints, *NOT_READ.get(kind, ())]
+    for key, item in value.items():
+        if key in hints:
+            yield from _strange(item, hints[key], f"{path}{key}.")
+        elif key not in ours:
+            yield path, str(key), ours
+
+
+def _plain(kind: Any) -> Any:
+    """The type without None and without its bounds."""
+    if get_origin(kind) is Annotated:
+        return _plain(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        some = [k for k in get_args(kind) if k is not type(None)]
+        return _plain(some[0]) if len(some) == 1 else kind
+    return kind
+
+
+def explained(error: msgspec.ValidationError, kind: Any) -> str:
+    """The library's message, with the words that are allowed where it is a word that is wrong."""
+    text = str(error)
+    path = re.search(r"at `\$\.?(.*)`$", text)
+    for step in re.findall(r"\w+|\[\d+\]", path[1] if path else ""):
+        kind = _plain(kind)
+        if step[0] == "[":
+            kind = get_args(kind)[0] if get_origin(kind) is tuple else None
+        else:
+            kind = get_type_hints(kind).get(step) if isinstance(kind, type) else None
+    kind = _plain(kind)
+    if path and get_origin(kind) is Literal:
+        return f"{text}; it is one of {', '.join(map(str, get_args(kind)))}"
+    return text

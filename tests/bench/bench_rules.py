@@ -17,7 +17,11 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pokerkit import Automation, FixedLimitTexasHoldem, NoLimitTexasHoldem, PotLimitOmahaHoldem, State
+try:
+    import pytest  # noqa: F401 - what finds the played hands needs it
+    from pokerkit import Automation, FixedLimitTexasHoldem, NoLimitTexasHoldem, PotLimitOmahaHoldem, State
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed: run `make dev`, which installs what tests and measurements need")
 
 from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.rules.hand import Hand

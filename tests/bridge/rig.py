@@ -12,10 +12,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from firmware_bridge.session.schedule import Pair
 from firmware_bridge.supervisor import Bridge, DeviceConfig, DeviceHealth
 from firmware_bridge.wire import AnyObservation
 from tests.bridge.peers import FeigReader, Panel
+
+PATIENT = {"reply_timeout_ms": 5000, "inventory_timeout_ms": 5000, "lost_after_ms": 10000}
+"""Where no answer is late, a busy machine must not make one seem so.  Only good with `no_hurry`."""
+
+
+@pytest.fixture
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options with which a dead reader is told late are taken."""
+    monkeypatch.setattr("firmware_bridge.session.asking.LOSS_MS", 60_000)
+
 
 PATIENCE_S = 45.0
 """A test that waited for so long has failed."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from click.testing import CliRunner, Result
 
 from firmware_bridge.cli import findings, main, system
 from firmware_bridge.cli.decode import PROTOCOLS
+from firmware_bridge.cli.dump import Show
+from firmware_bridge.wire import BootId, DeviceId, Press, TimeSpan
 from tests.bridge.peers import feig_reply, hello_payload, panel_frame, press_payload, records
 
 
@@ -176,7 +180,31 @@ def test_permissions_are_told_with_the_group(tmp_path: Path, monkeypatch: pytest
     assert "from the next log-in on" in findings.port_findings(device.by_id, device, tmp_path)[0].says
     node.chmod(stat.S_IRUSR)
     closed = findings.port_findings(device.by_id, device, tmp_path)[0]
-    assert 'KERNEL=="ttyUSB0", GROUP="dialout", MODE="0660"' in closed.paste[0]
+    rule = 'SUBSYSTEM=="tty", ATTRS{idVendor}=="0403", ATTRS{idProduct}=="6001", ATTRS{serial}=="A1", '
+    assert rule + 'GROUP="dialout", MODE="0660"' in closed.paste[0], "the device, whatever its name is next time"
+    assert "KERNEL" not in closed.paste[0]
+
+
+def test_a_mainboards_port_is_opened_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = tmp_path / "dev/ttyS0"
+    port.parent.mkdir()
+    port.touch()
+    port.chmod(stat.S_IRUSR)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    found = findings.port_findings("/dev/ttyS0", system.serial_device("/dev/ttyS0", tmp_path), tmp_path)[0]
+    assert 'KERNEL=="ttyS0", GROUP="dialout", MODE="0660"' in found.paste[0]
+
+
+def test_the_process_behind_a_pseudo_terminal_is_the_device_and_no_other_user(tmp_path: Path) -> None:
+    for pid, index in ((4711, "7"), (4712, "8")):
+        folder = tmp_path / "proc" / str(pid)
+        for part in ("fd", "fdinfo"):
+            (folder / part).mkdir(parents=True)
+        (folder / "comm").write_text("panel_host\n")
+        (folder / "fd/3").symlink_to(tmp_path / "dev/ptmx")
+        (folder / "fd/4").symlink_to(tmp_path / "dev/pts/7")
+        (folder / "fdinfo/3").write_text(f"pos:\t0\nflags:\t02\ntty-index:\t{index}\n")
+    assert [h.pid for h in system.holders("/dev/pts/7", tmp_path)] == [4712], "who has another's master is a user"
 
 
 def test_holders_are_named(tmp_path: Path) -> None:
@@ -220,3 +248,18 @@ def test_an_empty_machine_is_no_error(tmp_path: Path) -> None:
     assert system.decks(tmp_path) == []
     assert system.holders("/dev/ttyUSB0", tmp_path) == []
     assert findings.panel_findings(tmp_path) == []
+
+
+# -- dump ----------------------------------------------------------------------------------------
+
+
+def test_a_press_whose_time_is_unknown_is_shown_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    now_ns = time.monotonic_ns()
+    show = Show(take=False, as_json=False)
+    for span in (TimeSpan(now_ns, now_ns + 4_000_000), TimeSpan(0, now_ns + 100_000_000_000)):
+        show.take_in(Press(DeviceId("panel"), span, boot=BootId(7), seq=1, key="fold"))
+    known, unknown = capsys.readouterr().out.splitlines()
+    assert re.match(r" +\d+\.\d{3}  press ", known)
+    assert "known to 4.0 ms" in known
+    assert re.match(r" +\?  press ", unknown), "no number where none is known"
+    assert "its time unknown" in unknown

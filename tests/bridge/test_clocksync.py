@@ -56,6 +56,56 @@ def assert_holds(clock: ClockSync, device: Device, at_ns: int, width_ns: int) ->
     assert span.latest_ns - span.earliest_ns <= width_ns
 
 
+@settings(deadline=None, max_examples=150)
+@given(
+    ppm=st.integers(-490, 490),
+    start=st.integers(0, (1 << 32) - 1),
+    delays=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=25),
+    quiet=st.integers(0, 24),
+)
+def test_the_true_rate_is_within_its_bounds_however_one_sided_the_delays(
+    ppm: int, start: int, delays: list[tuple[int, int]], quiet: int
+) -> None:
+    """First a quiet host, then one whose every answer is read late: the slope leans, its bounds do not."""
+    clock, device = ClockSync(), Device(ppm, start)
+    now = 5 * S
+    for n, (there, back) in enumerate(delays):
+        out, home = (20_000, 20_000) if n < quiet else (there * MS // 4, back * MS)
+        clock.sample(BOOT, device.tick(now + out), now, now + out + home)
+        now += S // 4
+    assert clock.jumps == 0
+    bounds = clock.drift_bounds_ppm
+    assert bounds is not None
+    assert bounds[0] <= ppm <= bounds[1]
+    assert clock.drift_ppm is None or bounds[0] <= clock.drift_ppm <= bounds[1]
+
+
+def test_delays_on_one_side_lean_the_slope_and_the_bounds_say_how_far() -> None:
+    """What a loaded host does: answers are read later and later.  A rate read off the slope would be wrong."""
+    clock, device = ClockSync(), Device(300)
+    now = 5 * S
+    for n in range(12):
+        late = 40_000 + n * 90_000
+        clock.sample(BOOT, device.tick(now + 40_000), now, now + 40_000 + late)
+        now += S // 2
+    bounds = clock.drift_bounds_ppm
+    assert bounds is not None
+    assert bounds[0] <= 300 <= bounds[1]
+    assert bounds[1] - bounds[0] > 5, "not sharper than what was measured"
+
+
+def test_bounds_close_in_as_the_clock_is_watched() -> None:
+    widths = []
+    for seconds in (3, 30, 120):
+        clock = ClockSync()
+        run(clock, Device(120), seconds=seconds)
+        bounds = clock.drift_bounds_ppm
+        assert bounds is not None
+        assert bounds[0] <= 120 <= bounds[1]
+        widths.append(bounds[1] - bounds[0])
+    assert widths[0] > 5 * max(widths[1:])
+
+
 @pytest.mark.parametrize("ppm", [-200, -50, 0, 50, 200])
 def test_drift(ppm: float) -> None:
     clock, device = ClockSync(), Device(ppm, start=123_456)

@@ -147,7 +147,7 @@ def test_select_refused_is_corrupt_with_the_channel() -> None:
     assert corrupt.reason == "multiplexer 0 refused channel 3: status 0x11 (parameter out of range)"
 
 
-def test_one_lost_reply_costs_a_retry_and_no_observation() -> None:
+def test_one_lost_reply_is_told_and_the_look_begun_anew() -> None:
     reader = FeigReader({2: [A]})
     lost = [True]
 
@@ -156,20 +156,28 @@ def test_one_lost_reply_costs_a_retry_and_no_observation() -> None:
 
     reader.script = script
     table = Table(reader)
-    results = table.until((Present, CleanEmpty, Corrupt), 3)
-    assert [type(r).__name__ for r in results] == ["CleanEmpty", "Present", "CleanEmpty"]
+    results = table.until((Present, CleanEmpty, Corrupt), 4)
+    assert [(type(r).__name__, r.antenna) for r in results] == [
+        *(("Corrupt", 1), ("CleanEmpty", 1), ("Present", 2), ("CleanEmpty", 3))
+    ]
     assert table.session.counters().timeouts == 1
-    # the retried result began when it was first asked for: its answer may have been to the first question
-    assert results[0].span.latest_ns - results[0].span.earliest_ns >= 400 * MS
+    # the second look began behind a barrier, with its selection: no answer to the first question can stand for it
+    asked = [(c, d) for c, d in reader.log if c in (0x65, 0xDD, 0xB0)]
+    assert asked[1:6] == [
+        *((0xDD, b"\x00\x01\x00"), (0xB0, b"\x01\x00"), (0x65, b"")),
+        *((0xDD, b"\x00\x01\x00"), (0xB0, b"\x01\x00")),
+    ]
+    assert results[1].span.latest_ns - results[1].span.earliest_ns == MS
 
 
 def test_two_lost_replies_are_corrupt_for_that_antenna_only() -> None:
     reader = FeigReader({1: [A], 2: [B], 3: [C]})
     reader.script = lambda c, d, reply: b"" if c == 0xDD and d[1] == 2 else reply
     table = Table(reader)
-    results = table.until((Present, Corrupt), 3)
-    assert [(type(r).__name__, r.antenna) for r in results] == [("Present", 1), ("Corrupt", 2), ("Present", 3)]
-    assert results[1].reason == "no reply"
+    results = table.until((Present, Corrupt), 4)
+    kinds = [(type(r).__name__, r.antenna) for r in results]
+    assert kinds == [("Present", 1), ("Corrupt", 2), ("Corrupt", 2), ("Present", 3)]
+    assert results[1].reason == results[2].reason == "no reply"
 
 
 def test_a_late_reply_is_never_booked_to_another_antenna() -> None:
@@ -188,9 +196,9 @@ def test_a_late_reply_is_never_booked_to_another_antenna() -> None:
 
     reader.script = script
     table = Table(reader, antennas=(1, 2))
-    results = table.until((Present, Corrupt), 3)
-    assert [type(r).__name__ for r in results] == ["Corrupt", "Present", "Present"]
-    assert [(r.antenna, r.tags[0].uid) for r in results[1:]] == [(2, B), (1, A)]
+    results = table.until((Present, Corrupt), 4)
+    assert [type(r).__name__ for r in results] == ["Corrupt", "Corrupt", "Present", "Present"]
+    assert [(r.antenna, r.tags[0].uid) for r in results[2:]] == [(2, B), (1, A)]
     assert table.session.counters().foreign == 2
 
 
@@ -233,7 +241,7 @@ def test_no_fault_of_line_or_reader_books_a_tag_to_a_wrong_antenna() -> None:
                 if isinstance(observation, Present):
                     presents += 1
                     assert [t.uid for t in observation.tags] == field[observation.antenna], f"seed {seed}"
-    assert presents > 3000
+    assert presents > 2500
     assert restarts > 50
 
 

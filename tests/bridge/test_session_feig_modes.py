@@ -10,7 +10,7 @@ from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.feig_buffer import FeigBufferSession
 from firmware_bridge.session.plan import FeigOptions
 from firmware_bridge.session.schedule import TimePlan, Turns
-from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present
+from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present, Restarted
 from tests.bridge.peers import FeigReader, feig_reply, records
 from tests.bridge.virtual import MS, Bench
 
@@ -97,6 +97,21 @@ def test_a_restart_of_the_reader_resets_what_is_quiet() -> None:
     assert isinstance(results[0], Corrupt)
     assert (uids(results[1]), results[1].complete, results[1].quiet) == ([A, B], True, ())
     assert reader.ont == 0x05, "the setting was made again"
+    assert len([o for o in bench.seen if isinstance(o, Restarted)]) == bench.session.counters().restarts == 1
+
+
+def test_a_restart_shows_where_a_reader_is_shipped_otherwise_than_it_is_set() -> None:
+    bench, reader = lone([A], ont=0x05)
+    bench.until(RESULT, 3)
+    silent = [True, True]
+    reader.script = lambda c, d, r: b"" if c == 0xB0 and silent and silent.pop() else r
+    bench.until(RESULT, 3)
+    assert bench.session.counters().restarts == 0, "silence alone is no restart"
+    reader.ont = 0x05
+    silent += [True]
+    bench.until(RESULT, 3)
+    assert len([o for o in bench.seen if isinstance(o, Restarted)]) == bench.session.counters().restarts == 1
+    assert reader.ont == 0x04
 
 
 def test_a_lost_answer_hides_no_chip() -> None:
@@ -122,7 +137,9 @@ def test_a_broken_chain_in_the_lane_is_followed_by_a_full_look() -> None:
 
 
 def test_waiting_in_the_reader_asks_less() -> None:
-    bench, reader = lone([A], lanes="ont", notify_ms=300)
+    bench, reader = lone(
+        [A], lanes="ont", notify_ms=300, silent_limit=2, chips_per_antenna=10, inventory_timeout_ms=250
+    )
     bench.until(RESULT, 2)
     assert (0xB0, b"\x01\x40\x03") in reader.log
     assert (bench.pairs[0][0].worst_arrival_ns(1) or 0) >= 300 * MS

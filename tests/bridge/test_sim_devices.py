@@ -39,7 +39,7 @@ def standing(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[s
 def bridge(text: str) -> subprocess.CompletedProcess[str]:
     """A printed command, as typed."""
     words = shlex.split(text)
-    assert words[0] == "bridge"
+    assert words[0] == ".venv/bin/tabled-bridge"
     command = [sys.executable, "-m", "firmware_bridge", *words[1:]]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
@@ -47,12 +47,12 @@ def bridge(text: str) -> subprocess.CompletedProcess[str]:
 def test_what_it_prints_can_be_typed(tmp_path: Path) -> None:
     kinds = ("panel", "feig", "feig", "feig-tcp", "feig-buffered", "metratec", "pepper")
     with standing(tmp_path, *kinds, "--life", "0.3", "--quirks", "twice") as (running, lines):
-        typed = [line.strip() for line in lines if line.startswith("  bridge")]
-        probe = next(line for line in typed if line.startswith("bridge probe"))
+        typed = [line.strip() for line in lines if line.startswith("  .venv")]
+        probe = next(line for line in typed if line.startswith(".venv/bin/tabled-bridge probe"))
         said = bridge(probe + " --json")
         found = {who["who"]["driver"] for line in said.stdout.splitlines() if (who := json.loads(line))["who"]}
         assert found == {"panel", "feig", "metratec", "pepper"}, said.stdout + said.stderr
-        dumps = [line for line in typed if line.startswith("bridge dump")]
+        dumps = [line for line in typed if line.startswith(".venv/bin/tabled-bridge dump")]
         assert len(dumps) == len(kinds)
         assert str(tmp_path / "feig-2") in dumps[2]
         for dump in (dumps[0], dumps[1], dumps[4]):

@@ -103,14 +103,6 @@ def test_an_overrule_says_what_is_owed() -> None:
     assert bench.final("3").ruling.add == 400
 
 
-def test_an_overrule_that_the_hand_cannot_carry_is_refused_with_what_can() -> None:
-    bench, position = one_chip_call()
-    with pytest.raises(NotNow, match="may fold, call 100"):
-        verify(bench.state, Overrule(request="o", ruling=position, action="raise", to=150))
-    with pytest.raises(NotNow, match="only the newest ruling"):
-        verify(bench.state, Overrule(request="o", ruling=1, action="call"))
-
-
 def test_a_ruling_that_waits_for_the_floor_is_decided_by_it() -> None:
     bench = Bench(profile="roberts")
     bench.deal()
@@ -154,3 +146,17 @@ def test_an_impossible_declaration_can_be_taken_back_by_itself() -> None:
     bench.press("raise_to", 300, said_first=True)
     bench.wait(4000)
     assert bench.final("1").ruling.action == "raise"
+
+
+def test_an_undone_act_out_of_turn_gives_nobody_else_the_turn() -> None:
+    bench = Bench()
+    bench.deal()
+    bench.put("1", 100)
+    bench.wait(3000)
+    held = bench.final("1")
+    assert held.ruling.action == "held_out_of_turn"
+    bench.order(Overrule(request="o", ruling=position_of_final(bench, "1"), action="raise", to=150))
+    bench.order(Undo(request="u"))
+    undone = bench.of(RulingIssued)[-1]
+    assert (undone.ruling.seat, undone.ruling.next_seat, undone.ruling.reason.params["seat"]) == ("1", "3", "3")
+    assert bench.view.to_act == "3"

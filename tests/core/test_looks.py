@@ -100,7 +100,7 @@ def test_a_word_alone_waits_for_a_look_that_shows_that_no_chip_came() -> None:
     bench.wait(BOUND_MS)
     bench.wait(4000, skip=("3",))
     assert finals(bench) == []
-    assert open_alerts(bench) == ["look_overdue"]
+    assert open_alerts(bench) == ["antenna_blind", "look_overdue"]
     bench.wait(400)
     assert (bench.final("3").ruling.to, bench.final("3").ruling.add) == (400, 400)
     assert open_alerts(bench) == []
@@ -310,7 +310,7 @@ def test_an_antenna_that_stays_blind_can_be_stood_in_for_by_the_dealer() -> None
     bench.put("3", 500)
     bench.wait(400)
     bench.wait(4000, skip=("3",))
-    assert open_alerts(bench) == ["look_overdue"]
+    assert open_alerts(bench) == ["antenna_blind", "look_overdue"]
     bench.press("hand_withdraws")
     assert bench.final("3").ruling.back == 400
 

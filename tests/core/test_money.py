@@ -100,7 +100,7 @@ def test_a_stack_that_changes_outside_a_hand_is_said_once_when_it_is_quiet() -> 
     wake = next_wake_ns(bench.state)
     assert wake is not None
     bench.feed(Ticked(at_ns=wake))
-    assert alerts(bench) == [("stack", "stack_changed")]
+    assert alerts(bench) == [("moved", "stack_changed")]
     (said,) = bench.of(AlertRaised)
     assert said.reason.params["amount"] == sum(bench.values[u] for u in chips)
     bench.feed(Ticked(at_ns=wake + 10_000 * MS))

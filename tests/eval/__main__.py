@@ -103,7 +103,7 @@ def _say(args: argparse.Namespace, name: str, text: str) -> None:
 
 def _tell(args: argparse.Namespace, noise: Disturbance, tables: list[TableResult], took: float) -> int:
     s = report.sums(tables)
-    title = f"seed {args.seed}, {_eyes(noise)}, {s.acts} acts"
+    title = f"seed {args.only or args.seed}, {_eyes(noise)}, {s.acts} acts"
     changed = [t for t in [*args.noise, *(f"only {x}" for x in args.style), *(["perfect sensors"] * args.quiet)] if t]
     _say(args, "acts.txt", report.table(tables, title=", ".join([title, *changed])))
     if took:

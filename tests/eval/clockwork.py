@@ -6,6 +6,7 @@ import heapq
 import itertools
 from collections.abc import Callable, Mapping
 from random import Random
+from typing import Any
 
 from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, Observation, Present, Press, TimeSpan
 from hw_sim.acts import MS, SECOND, Hands, Movement, Timeline
@@ -184,7 +185,8 @@ class Clockwork:
 
     def see(self, observation: Observation) -> None:
         """A device reports something."""
-        self.feed(Seen(at_ns=self.now, observation=observation))  # type: ignore[arg-type]
+        seen: Any = observation  # of the core's own union, whose members differ by what it takes
+        self.feed(Seen(at_ns=self.now, observation=seen))
 
     def order(self, act: AnyOperatorAct) -> None:
         """The floor orders something."""

@@ -16,6 +16,7 @@ class Sums(msgspec.Struct, kw_only=True):
 
     acts: int
     wrong: int
+    decided: int
     unruled: int
     extra: int
     refused: int
@@ -60,7 +61,8 @@ def sums(tables: Iterable[TableResult]) -> Sums:
     spans = [a.in_span for a in acts if a.in_span is not None]
     judged = [a for a in acts if a.verdict in ("right", "wrong", "unruled")]
     return Sums(
-        acts=len(judged), wrong=verdicts["wrong"], unruled=verdicts["unruled"], extra=verdicts["extra"],
+        acts=len(judged), wrong=verdicts["wrong"], decided=sum(a.decided for a in acts),
+        unruled=verdicts["unruled"], extra=verdicts["extra"],
         refused=verdicts["refused"], corrected=sum(a.corrected for a in acts),
         honest=sum(not a.string for a in judged), called_string=sum(a.called_string for a in acts),
         strings=sum(a.string for a in acts), missed=sum(a.missed for a in acts),
@@ -119,7 +121,8 @@ def _by_style(acts: Sequence[Result]) -> list[str]:
 def _totals(s: Sums) -> list[str]:
     return [
         f"acts {s.acts} in {s.virtual_s / 3600:.1f} h of play, {s.entries} journal entries",
-        f"wrong final rulings         {s.wrong}   (goal 0); wrong and corrected later {s.corrected}",
+        f"wrong final rulings         {s.wrong}   (goal 0), {s.decided} of them in what was decided, others only in "
+        f"what is owed, goes back, or who may raise; wrong at first, then corrected {s.corrected}",
         f"no final ruling             {s.unruled}; rulings nobody called for {s.extra}; hand stuck {s.refused}",
         f"honest bets called string   {s.called_string} of {s.honest}   (goal 1 in 10,000)",
         f"string bets missed          {s.missed} of {s.strings} that mattered   (goal 1 in 1,000)",

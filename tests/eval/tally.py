@@ -14,6 +14,7 @@ ruling that no act called for.  ``refused``: the hand could not go on (not begun
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One act.  ``where`` is SEED:INDEX, the table that reproduces it; times in ms of virtual time.
 
+    ``decided``: a wrong ruling is wrong in what was decided, not only in what is owed, goes back or who may raise.
     ``corrected``: a final ruling was wrong and a later one put it right.  ``called_string``: it was one motion and was
     ruled as two.  ``string``: it was two motions and the ruling depends on that; ``missed``: and was ruled as one.
     ``in_span``: the true first touch (or word) lies in the stated span.  ``to_provisional``: from the first touch.
@@ -24,6 +25,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     act: int
     style: str
     verdict: Verdict
+    decided: bool = False
     corrected: bool = False
     called_string: bool = False
     string: bool = False

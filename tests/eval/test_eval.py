@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -44,7 +45,7 @@ def spoilt(
 ) -> report.Sums:
     """A game in which the listener hears something else than the core said."""
     game = Game(seed, 0, CLEAR, styles=styles, meanwhile={}, acts=12)
-    game.spoil = lambda said: spoil(game, said)
+    game.ears.spoil = lambda said: spoil(game, said)
     return report.sums([game.play()])
 
 
@@ -67,7 +68,7 @@ def test_a_planted_right_to_raise_is_a_wrong_ruling_too() -> None:
 
 def test_a_string_bet_that_is_ruled_as_one_motion_is_counted_as_missed() -> None:
     def blind(game: Game, said: RulingIssued) -> RulingIssued:
-        watch = game.watches.get(said.ruling.seat)
+        watch = game.ears.watches.get(said.ruling.seat)
         if watch is None or watch.style != "string_far" or len(watch.act.motions) < 2:
             return said
         return replace(said, ruling=truth.as_one(watch.spot, watch.act))
@@ -80,7 +81,7 @@ def test_a_string_bet_that_is_ruled_as_one_motion_is_counted_as_missed() -> None
 
 def test_an_honest_bet_that_is_called_a_string_is_counted() -> None:
     def strict(game: Game, said: RulingIssued) -> RulingIssued:
-        watch = game.watches.get(said.ruling.seat)
+        watch = game.ears.watches.get(said.ruling.seat)
         if watch is None or said.status != "final" or not watch.act.motions:
             return said
         wrong = [r for r in truth.as_string(watch.spot, watch.act) if truth.effect(r) != truth.effect(said.ruling)]
@@ -112,16 +113,16 @@ def test_a_ruling_that_nobody_called_for_is_counted() -> None:
     def elsewhere(game: Game, said: RulingIssued) -> RulingIssued:
         if said.status != "final" or said.ruling.action != "call":
             return said
-        other = next(s for s in game.table.seats if s not in game.watches)
-        game._ruled(replace(said, ruling=replace(said.ruling, seat=other)))
+        other = next(s for s in game.table.seats if s not in game.ears.watches)
+        game.ears.ruled(replace(said, ruling=replace(said.ruling, seat=other)))
         return said
 
     assert spoilt({"plain": 1.0}, elsewhere).extra > 0
 
 
-def result(**how: object) -> Result:
-    base: dict[str, object] = {"where": "1:0", "act": 0, "style": "plain", "verdict": "right"}
-    return Result(**{**base, **how})  # type: ignore[arg-type]
+def result(**how: Any) -> Result:
+    base: dict[str, Any] = {"where": "1:0", "act": 0, "style": "plain", "verdict": "right"}
+    return Result(**{**base, **how})
 
 
 def test_sums_and_the_table_say_what_is_in_the_results() -> None:

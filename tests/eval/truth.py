@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from hw_sim.acts import Act, Json
-from tabled.model.acts import AnyAct, HandReturnsToStack, Place, PullBack, PushForward, Say
+from tabled.model.acts import AnyAct, HandReturnsToStack, Order, Place, PullBack, PushForward, Say, Word
 from tabled.model.ruling import Ruling
 from tabled.rules.hand import Hand
 from tabled.rules.judge import Judgement, judge
@@ -29,8 +29,15 @@ INSTANT_MS = 100
 BORDER_MM, BORDER_MS = 20, 150
 """How a dealer sees a stroke that lies between one motion and two."""
 
-_SAYS = {"call": "call", "bet": "bet", "raise": "raise", "all-in": "all_in", "check": "check", "fold": "fold"}
-_SHOWS = {"tap": "check", "cards-forward": "fold"}
+_SAYS: dict[str, Word] = {
+    "call": "call",
+    "bet": "bet",
+    "raise": "raise",
+    "all-in": "all_in",
+    "check": "check",
+    "fold": "fold",
+}
+_SHOWS: dict[str, Word] = {"tap": "check", "cards-forward": "fold"}
 
 
 class Spot(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,9 +106,10 @@ def one_motion(act: Act) -> bool:
     )
 
 
-def readings(act: Act, seat: str, until_ns: int) -> Iterator[tuple[AnyAct, ...]]:
-    """Each list of acts that is true to what happened up to ``until_ns``; a bet that had begun counts as a whole."""
-    begun = (first_touch_ns(act) or until_ns + 1) <= until_ns
+def readings(act: Act, seat: str, until_ns: int, *, whole: bool = True) -> Iterator[tuple[AnyAct, ...]]:
+    """Each list of acts that is true to what happened up to ``until_ns``; ``whole``: with all strokes of a bet that had
+    begun by then."""
+    begun = whole and (first_touch_ns(act) or until_ns + 1) <= until_ns
     happened = [i for i in act.inputs if _before(i, 1 << 62 if begun and _moves(i) else until_ns)]
     parts = [i for i in happened if i["what"] == "motion" and i["released"]]
     borders = [_splits(n, part) for n, part in enumerate(parts)]
@@ -112,7 +120,7 @@ def readings(act: Act, seat: str, until_ns: int) -> Iterator[tuple[AnyAct, ...]]
     for split in itertools.product(*borders):
         for order in itertools.product(*orders):
             for dropped in _dropped(seat, drops):
-                acts = _in_order(seat, happened, list(split), words, list(order))
+                acts = _in_order(seat, happened, list(split), words, list(order), until_ns)
                 if dropped or acts:
                     yield (*dropped, *acts)
 
@@ -162,7 +170,9 @@ def _dropped(seat: str, drops: list[Json]) -> list[tuple[AnyAct, ...]]:
     ]
 
 
-def _in_order(seat: str, happened: list[Json], split: list[bool], words: list[Json], first: list[bool]) -> list[AnyAct]:
+def _in_order(
+    seat: str, happened: list[Json], split: list[bool], words: list[Json], first: list[bool], until_ns: int
+) -> list[AnyAct]:
     before = [_said(seat, w, "before") for w, f in zip(words, first, strict=True) if f]
     after = [_said(seat, w, "after") for w, f in zip(words, first, strict=True) if not f]
     out: list[AnyAct] = [*before]
@@ -172,7 +182,7 @@ def _in_order(seat: str, happened: list[Json], split: list[bool], words: list[Js
         kept = next((i for i in happened if i["what"] == "motion" and i["released"]), None)
         out.append(PushForward(seat, _chips(pushed), hand_on_chips=True))
         out += after
-        if "pulled_ns" in pushed:
+        if pushed.get("pulled_ns", 1 << 62) <= until_ns - UNSEEN_MS * MS:
             out.append(PullBack(seat, _less(_chips(pushed), _chips(kept) if kept else ())))
         return out
     for part in sorted(happened, key=lambda i: _ns(i) or 0):
@@ -191,23 +201,39 @@ def _in_order(seat: str, happened: list[Json], split: list[bool], words: list[Js
     return out if placed else [*out, *after]
 
 
-def _said(seat: str, part: Json, order: str) -> AnyAct:
+def _said(seat: str, part: Json, order: Order) -> AnyAct:
     if part["what"] == "gesture":
-        return Say(seat, _SHOWS[part["gesture"]], order=order)  # type: ignore[arg-type]
+        return Say(seat, _SHOWS[part["gesture"]], order=order)
     word = _SAYS[part["verb"]]
     amount = part["to"] or None
-    return Say(seat, word, amount, "to" if word == "raise" and amount else "unstated", order)  # type: ignore[arg-type]
+    return Say(seat, word, amount, "to" if word == "raise" and amount else "unstated", order)
+
+
+FOR_EVER = 1 << 62
+LOOSE = ("drop", "splash")
+"""Chips lie where no antenna is, or lay there by accident: only what was decided is compared, not what is owed."""
 
 
 def accepted(spot: Spot, act: Act, ruled_ns: int) -> list[Judgement]:
-    """The right rulings on an act: of all that happened, or of what had happened when the final one was given."""
+    """The right rulings on an act: of all that happened, or of what had happened when the final one was given.
+
+    A second stroke that came after a final ruling may not change what was decided, only what is owed or goes back.
+    """
     out: list[Judgement] = []
-    for until in (1 << 62, ruled_ns):
-        for acts in readings(act, spot.seat, until):
+    for until, whole in ((FOR_EVER, True), (ruled_ns, True), (ruled_ns, False)):
+        for acts in readings(act, spot.seat, until, whole=whole):
             judged = spot.judge(acts)
-            if all(effect(judged.ruling) != effect(j.ruling) for j in out):
+            if any(effect(judged.ruling) == effect(j.ruling) for j in out):
+                continue
+            if whole or any(outcome(judged.ruling) == outcome(j.ruling) for j in out):
                 out.append(judged)
     return out
+
+
+def match(right: Sequence[Judgement], ruling: Ruling, style: str) -> Judgement | None:
+    """The right ruling that a given one is, None if it is none of them."""
+    same = outcome if style in LOOSE else effect
+    return next((j for j in right if same(j.ruling) == same(ruling)), None)
 
 
 def as_string(spot: Spot, act: Act) -> list[Ruling]:

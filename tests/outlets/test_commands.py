@@ -49,7 +49,12 @@ def test_good_commands() -> None:
         (GOOD, "tabled/v1/house/t17/ruling/answer", "no command"),
         ({**GOOD, "act": "next_street"}, "cmd/answer", "contradicts"),
         ({**GOOD, "extra": 1}, "cmd/answer", "no field 'extra'"),
-        ({**GOOD, "key": "key_c"}, "cmd/answer", "key_c"),
+        ({**GOOD, "key": "key_c"}, "cmd/answer", "key_c' - at `$.key` (send one of key_a, key_b)"),
+        (
+            {"request": "a", "ruling": 7, "action": "raize"},
+            "cmd/overrule",
+            "(send one of fold, check, call, bet, raise, complete, all_in)",
+        ),
         ({**GOOD, "question": "120"}, "cmd/answer", "int"),
         ({**GOOD, "question": True}, "cmd/answer", "int"),
         ({**GOOD, "question": 1.5}, "cmd/answer", "whole number"),

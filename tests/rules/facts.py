@@ -175,6 +175,8 @@ FACTS: dict[str, Callable[[Said], bool]] = {
     "held_nobody_to_act": lambda s: s.r.next_seat is None and s.before.to_act is None,
     "out_of_turn_no_raise": lambda s: _chooses(s, raising=False, folding=True),
     "out_of_turn_released": _waits,
+    "accepted_action": _calls,
+    "amount_right": lambda s: s.r.action == "stands" and s.p["to"] == s.r.to and not (s.r.add or s.r.back),
     "corrected": lambda s: s.p["to"] == s.r.to,
     "corrected_pot": lambda s: s.p["to"] == s.r.to,
     "too_late": lambda s: s.r.action in ("stands", "bet", "raise") and s.p["to"] == s.r.to and bool(s.r.window),
@@ -182,8 +184,8 @@ FACTS: dict[str, Callable[[Said], bool]] = {
     "witness_ignored": lambda s: s.r.action == "stands" and not s.r.floor,
     **dict.fromkeys(
         (
-            "floor_accidental", "floor_short_push", "floor_small_raise", "floor_undercall", "floor_undercall_claim",
-            "floor_low_voice", "floor_forced_change", "floor_short_number", "floor_unclear_word", "floor_conditional",
+            "floor_accidental", "floor_short_push", "floor_small_raise", "floor_undercall", "floor_tiny_chips",
+            "floor_undercall_claim",            "floor_low_voice", "floor_forced_change", "floor_short_number", "floor_unclear_word", "floor_conditional",
             "floor_hidden_chips", "floor_premature",
         ),
         _floor,

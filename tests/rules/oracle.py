@@ -13,7 +13,8 @@ class Naive:
     """One street of a table of a few seats.
 
     ``chips`` are what each seat had when the street began, before forced bets; ``forced`` the blinds it posted.
-    ``rule`` is ``"full"`` or ``"half"``; ``unit`` is set at fixed limit, with ``cap`` raises and ``completes``.
+    ``rule`` is ``"full"`` or ``"half"``; ``unit`` is set at fixed limit, with ``cap`` raises; ``spread`` at spread
+    limit is the largest bet or raise.  ``completes``: a short all-in that does not count may be made whole.
     """
 
     chips: list[int]
@@ -24,6 +25,7 @@ class Naive:
     rule: str = "full"
     unit: int = 0
     cap: int = 99
+    spread: int = 0
     completes: bool = False
     out: set[int] = field(default_factory=set)
     happened: list[tuple[int, str, int]] = field(default_factory=list)
@@ -143,8 +145,27 @@ class Naive:
         if self.unit:
             whole = self.counted()[0] + self.unit
             return {min(whole, mine)} if min(whole, mine) > level else set()
-        fine = {t for t in range(level + 1, mine + 1) if t - level >= self.full()}
-        return fine | {mine}
+        fine = {t for t in range(level + 1, mine + 1) if t - level >= self.full()} | {mine}
+        if not self.spread:
+            return fine
+        whole = self.spread_base() + self.full()
+        if self.completes and self.spread_base() < level < whole <= mine:
+            fine.add(whole)
+        return {t for t in fine if t - level <= self.spread}
+
+    def spread_base(self) -> int:
+        """Spread limit: the last level that counts: a full raise, half of one all-in, or a completion."""
+        base, at, size = self.price, self.price, self.smallest
+        for seat, kind, total in self.happened:
+            if kind != "raise":
+                continue
+            all_in = total == self.chips[seat]
+            if total - at >= size:
+                base, size = total, total - at
+            elif not all_in or (self.rule == "half" and 2 * (total - base) >= size):
+                base = total
+            at = max(at, total)
+        return base
 
     def acts(self, seat: int) -> list[tuple[str, int]]:
         """Everything that the seat may do: kind and its total after it."""

@@ -1,8 +1,9 @@
 """A short way to write a situation and what happened at it, for tests that read like the paragraphs they test.
 
 Seats: ``"A 4500/500* B 5000 C 5000"`` is name, chips behind, ``/`` counted line, ``*`` has acted, ``!`` folded,
-``[25,25]`` the chips on the line.  Acts: ``"B put 500 100"``, ``"B push 500"``, ``"B say raise 700 to"``,
-``"B again"`` (back to the stack), ``"B away"``, ``"B tap"``, ``"B cards"``, ``"B pull 500"``, ``"B did call 600"``,
+``[25,25]`` the chips on the line.  Acts: ``"B put 500 100"``, ``"B push 500"``, ``"B push 500 held"``,
+``"B say raise 700 to"``, ``"B again"`` (back to the stack), ``"B away"``, ``"B tap"``, ``"B cards"``,
+``"B pull 500"``, ``"B did call 600"``,
 ``"B stage 500"``, ``"B hold 500"``, ``"spectator points"``, ``"dealer quotes 9500"``, ``"card dealt"``.
 """
 
@@ -59,7 +60,7 @@ def prior(text: str) -> tuple[Prior, ...]:
     return tuple(out)
 
 
-def situation(who: str, turn: str, bet: int = 0, full: int = 0, **kw: Any) -> Situation:
+def situation(who: str, turn: str | None, bet: int = 0, full: int = 0, **kw: Any) -> Situation:
     """A situation: no-limit on the flop at 50/100 with 300 in the pot unless said otherwise."""
     street = STREET_NAMES[kw.pop("street", "flop")]
     limits = kw.pop("limits", None)
@@ -86,7 +87,8 @@ def act(text: str) -> a.AnyAct:
         case "put":
             return a.Place(seat, numbers, accidental="dropped" in rest, forced_change="change" in rest)
         case "push":
-            return a.PushForward(seat, numbers, hand_on_chips="short" in rest, crossed_line="short" not in rest)
+            held = "short" in rest or "held" in rest
+            return a.PushForward(seat, numbers, hand_on_chips=held, crossed_line="short" not in rest)
         case "say":
             return _say(seat, rest, numbers)
         case "did":

@@ -40,7 +40,7 @@ def test_dutch_underraise_that_is_not_all_in_is_not_the_half_bet_rule():
 @pytest.mark.parametrize(("stack", "free"), [(59, set()), (60, {"A"})])
 def test_swedish_fixed_limit_all_in_reopens_from_half(stack, free):
     where = situation(f"A 960/40* B {stack} C 1000", "B", 40, 40, prior="A bet 40", **FIXED)
-    r = rule("swedish", where, f"B push {stack}", f"C did call {stack}")
+    r = rule("swedish", where, f"B push 40 {stack - 40}", f"C did call {stack}")
     assert open_to(r) == free
 
 
@@ -229,3 +229,32 @@ def test_every_setting_turned_still_rules(law):
     for _, _, turned in switched(profile(law)):
         for acts in gestures:
             assert rule(turned, facing(), *acts).action
+
+
+# ---- what comes after the next seat has acted --------------------------------------------------------------------
+
+
+AFTER = ("B put 500", "B away", "C did fold")
+
+
+@pytest.mark.parametrize("law", ["swedish", "tda-2024", "roberts"])
+@pytest.mark.parametrize(
+    ("late", "money"),
+    [("B say raise after", (0, 0)), ("B put 500", (0, 500)), ("B pull 500", (500, 0)), ("B claims slip", (0, 0))],
+)
+def test_what_comes_too_late_changes_no_ruling(law, late, money):
+    r = rule(law, facing(), *AFTER, late)
+    assert (r.seat, r.action, r.to, r.add, r.back) == ("B", "call", 500, *money)
+
+
+def test_a_fold_after_the_act_is_out_of_turn_and_no_late_word():
+    assert rule("tda-2024", facing(), *AFTER, "B say fold").action == "held_out_of_turn"
+
+
+@pytest.mark.parametrize("law", ["roberts", "wsop-live-2026"])
+def test_rrp_3_12_a_claim_counts_only_before_anybody_has_acted(law):
+    where = situation("A 9000/400* B 9000 SB 9000/50 BB 9000/100", "B", 400, 300, street="preflop", pot=0,
+                      prior="SB post 50, BB post 100, A raise 400")  # fmt: skip
+    assert rule(law, where, "B put 100", "B away", "B claims unseen").action == "floor"
+    for acts in (("B claims unseen", "SB did fold"), ("SB did fold", "B claims unseen")):
+        assert short(rule(law, where, "B put 100", "B away", *acts)) == ("call", 400, 300, 0)

@@ -254,3 +254,25 @@ def test_nl_bring_in_cannot_be_folded_and_may_be_short():
     assert (judged.ruling.action, judged.ruling.to) == ("all_in", 5)
     assert judged.after.faced("3").to_call == 10
     assert short(low_card("2 say complete", stack=30).ruling) == ("all_in", 30, 30, 0)
+
+
+@pytest.mark.parametrize(
+    ("acts", "ruled"),
+    [
+        (("C say raise 20 to",), ("complete", 20, 20, 0)),
+        (("C say raise 15 to",), ("complete", 20, 20, 0)),  # said is lifted to the smallest that is legal
+        (("C say complete",), ("complete", 20, 20, 0)),
+        (("C put 10 5 5",), ("complete", 20, 0, 0)),
+        (("C put 10 7",), ("complete", 20, 3, 0)),  # 4 of 7
+        (("C put 10 6",), ("call", 13, 0, 3)),  # 3 of 7
+        (("C say raise",), ("raise", 23, 23, 0)),
+        (("C say raise 21 to",), ("raise", 23, 23, 0)),
+    ],
+)
+def test_nl_completion_at_spread_limit_by_an_amount(acts, ruled):
+    """2 to 20 spread, a bet of 10, all-in 13 (under half more): completing to 20 and raising to 23 are both legal."""
+    where = situation(
+        "A 90/10* B 0/13* C 100 D 100", "C", 13, 10, prior="A bet 10, B all-in 13", structure="spread-limit",
+        limits={"min": 2, "max": 20}, blinds=(1, 2),
+    )  # fmt: skip
+    assert short(rule(profile("dutch-half-bet", multi_chip_test="none"), where, *acts)) == ruled

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from tabled.rules.games import game_of
 from tabled.rules.hand import Hand
-from tabled.shell.judge_hands import hand_setup, judge_hand
+from tabled.shell.judge_hands import hand_differences, hand_setup, judge_hand
 from tabled.shell.judge_records import read_hand
+from tests.rules.oracle import Naive
 from tests.rules.table import load
 
 LAW = load("tda-2024")
@@ -146,3 +148,115 @@ def test_own_hands_are_ruled_as_they_were_played(variant):
         assert sum(p["amount"] for p in got["pots"]) == hand.pot_total
         acts += len(writer.acts)
     assert acts > 150
+
+
+# ---- spread limit: expected by the second definition of legality, not by the engine -------------------------------
+
+
+class SpreadWriter:
+    """Plays a spread-limit hand by :class:`Naive`; writes the events and what each act must be ruled as."""
+
+    def __init__(self, law: str, seed: int) -> None:
+        self.rng = rng = random.Random(f"{law} {seed}")
+        self.half = law == "dutch-half-bet"
+        self.n = n = rng.randint(2, 10)
+        self.low, self.most = rng.choice(((20, 100), (10, 50), (20, 20)))
+        self.chips = [rng.choice((rng.randint(5, 90), rng.randint(100, 900))) for _ in range(n)]
+        self.blinds = [0] * n
+        small, big = (1, 0) if n == 2 else (0, 1)
+        self.blinds[small], self.blinds[big] = min(5, self.chips[small]), min(10, self.chips[big])
+        self.first = (big + 1) % n
+        self.pot = 0
+        self.gone: set[int] = set()
+        self.record: dict[str, Any] = {
+            "hand": f"own-spread-{law}-{seed}", "variant": "holdem", "structure": "spread-limit", "blinds": [5, 10],
+            "spread_min": self.low, "spread_max": self.most, "stacks": list(self.chips), "denominations": sorted(UNITS),
+            "events": [], "expected": [], "street_pots": [],
+        }  # fmt: skip
+        for seat, blind in enumerate(self.blinds, 1):
+            if blind:
+                self.add("post", seat=seat, what="blind", chips=chips(blind))
+
+    def add(self, kind: str, **what: Any) -> None:
+        self.record["events"].append({"i": len(self.record["events"]), "kind": kind, **what})
+
+    def play(self) -> dict[str, Any]:
+        book = self.book(self.blinds, price=10, first=self.first, out=set())
+        for street in range(4):
+            while (turn := book.turn()) is not None:
+                self.one(book, turn, street)
+            self.gone |= {s for s, kind, _ in book.happened if kind == "fold"}
+            able = len(book.able())
+            self.chips = self.collect(book)
+            live = self.n - len(self.gone)
+            if live < 2 or able < 2 or street == 3:
+                break
+            self.add("board", cards="xx")
+            out = self.gone | {s for s, c in enumerate(self.chips) if not c}
+            book = self.book([0] * self.n, price=0, first=0, out=out)
+        if live > 1 and able < 2:  # run out without betting: the files repeat the pot up to the third street
+            self.record["street_pots"] += [self.pot] * (3 - len(self.record["street_pots"]))
+        self.record["before_award_stacks"] = self.chips
+        return self.record
+
+    def book(self, forced: list[int], price: int, first: int, out: set[int]) -> Naive:
+        return Naive(
+            list(self.chips), list(forced), price=price, smallest=max(self.low, price), first=first,
+            rule="half" if self.half else "full", spread=self.most, completes=self.half, out=out,
+        )  # fmt: skip
+
+    def collect(self, book: Naive) -> list[int]:
+        """Sweep the bets, less what nobody called; the stacks that remain."""
+        totals = [book.total(s) for s in range(self.n)]
+        top, second = sorted(totals)[-1], sorted(totals)[-2]
+        if top > second:
+            seat = totals.index(top)
+            totals[seat] = second
+            self.add("return", seat=seat + 1, amount=top - second, chips=chips(top - second))
+        self.pot += sum(totals)
+        self.record["street_pots"].append(self.pot)
+        self.add("collect", pot=self.pot)
+        return [c - t for c, t in zip(self.chips, totals, strict=True)]
+
+    def one(self, book: Naive, turn: int, street: int) -> None:
+        kind, total = self.rng.choice([a for a in book.acts(turn) if a[0] != "fold" or self.rng.random() < 0.4])
+        raises, now, mine = book.raises(turn), book.total(turn), book.chips[turn]
+        owed = min(book.need(turn), mine) - now
+        opening = book.level() == 0
+        smallest = book.level() + book.full()
+        said = {
+            "k": len(self.record["expected"]) + self.n + street, "street": street, "seat": turn + 1,
+            "verb": "bet" if kind == "raise" and opening else kind, "to": total, "add": total - now,
+            "to_call": max(owed, 0), "min_to": min(smallest, book.level() + self.most) if raises else None,
+            "max_to": min(book.level() + self.most, mine) if raises else None, "raise_open": bool(raises),
+            "all_in": total == mine and kind in ("call", "raise"),
+            "pot_before": self.pot + sum(book.total(s) for s in range(self.n)),
+        }  # fmt: skip
+        self.record["expected"].append(said)
+        if kind == "fold":
+            self.add("gesture", seat=turn + 1, gesture="cards-forward")
+        elif kind == "check":
+            self.add("gesture", seat=turn + 1, gesture="tap")
+        else:
+            if total == mine:
+                self.add("declare", seat=turn + 1, by="dealer-panel", verb="all-in")
+            elif kind == "raise":
+                self.add("declare", seat=turn + 1, by="dealer-panel", verb="raise", to=total)
+            self.add("push", seat=turn + 1, chips=chips(total - now), motions=1)
+        book.happened.append((turn, kind, total))
+
+
+@pytest.mark.parametrize("law", ["dutch-full-bet", "dutch-half-bet"])
+def test_own_spread_limit_hands_are_ruled_as_the_second_definition_says(law):
+    acts: Counter[str] = Counter()
+    for seed in range(40):
+        record = SpreadWriter(law, seed).play()
+        got = judge_hand(record, load(law))
+        assert hand_differences(record, got) == [], record
+        assert sum(got["stacks"]) + got["street_pots"][-1] == sum(record["stacks"])
+        for said in record["expected"]:
+            acts[said["verb"]] += 1
+            acts["short"] += said["all_in"] and said["verb"] in ("bet", "raise") and said["to"] < said["min_to"]
+            acts["largest"] += said["verb"] in ("bet", "raise") and said["to"] == said["max_to"]
+            acts["closed"] += not said["raise_open"]
+    assert min(acts[k] for k in ("bet", "raise", "call", "check", "fold", "short", "largest", "closed")) > 5, acts

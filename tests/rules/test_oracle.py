@@ -101,6 +101,20 @@ def test_fixed_limit_every_line_of_tiny_stacks(law, seats):
     assert budget[0] > 300
 
 
+@pytest.mark.parametrize("law", [FULL, HALF], ids=["full", "half"])
+@pytest.mark.parametrize("seats", [2, 3])
+def test_spread_limit_every_line_of_tiny_stacks(law, seats):
+    """2 to 3, blinds 1 and 2: the smallest and the largest raise, short all-ins, and in half-bet games completions."""
+    budget = [0]
+    chips = (1, 2, 3, 4, 5, 7, 9, 11) if seats == 2 else (1, 3, 5, 6, 8)
+    half = law is HALF
+    for stacks in itertools.product(chips, repeat=seats):
+        hand = deal(list(stacks), (1, 2), law, structure="spread-limit", limits={"min": 2, "max": 3})
+        naive = naive_of(hand, list(stacks), (1, 2), rule="half" if half else "full", spread=3, completes=half)
+        walk(hand, naive, budget)
+    assert budget[0] > 300
+
+
 def test_three_streets_by_chance_from_the_second_street_on():
     """Later streets: no blinds, the first seat left of the button opens; played by a seeded player."""
     rng = random.Random(20240)
@@ -132,3 +146,32 @@ def test_three_streets_by_chance_from_the_second_street_on():
             )()
             naive.happened.append((turn, kind, total))
     assert nodes > 2000
+
+
+@pytest.mark.parametrize("limit", [False, True])
+@pytest.mark.parametrize("law", [FULL, HALF], ids=["full", "half"])
+def test_four_to_six_seats_by_chance_with_many_short_all_ins(law, limit):
+    """Short all-ins in a row: of two seats behind the same one, one may be free to raise and the other not."""
+    rng = random.Random(6)
+    told_apart = 0
+    half = law is HALF
+    for _ in range(400):
+        n = rng.randint(4, 6)
+        stacks = [rng.choice((4, 5, 6, 7, 8, 9, 10, 11, 13, 40, 60)) for _ in range(n)]
+        kw = {"structure": "fixed-limit", "limits": {"small_bet": 4, "big_bet": 8, "raises_cap": 3}} if limit else {}
+        hand = deal(stacks, (2, 4), law.with_values(**KEPT), **kw)
+        naive = naive_of(hand, stacks, (2, 4), rule="half" if half else "full",
+                         **({"unit": 4, "cap": 3, "completes": half} if limit else {}))  # fmt: skip
+        while True:
+            compare(hand, naive)
+            turn = naive.turn()
+            if turn is None:
+                break
+            acted = [s for s in naive.able() if naive.answered(s) is not None and naive.owes(s)]
+            told_apart += len({naive.free(s) for s in acted}) > 1
+            kind, total = rng.choice([a for a in naive.acts(turn) if a[0] != "fold" or rng.random() < 0.2])
+            {"fold": hand.fold, "check": hand.check, "call": hand.call}.get(
+                kind, lambda h=hand, t=total: h.raise_to(t)
+            )()
+            naive.happened.append((turn, kind, total))
+    assert told_apart > (5 if half else 1)

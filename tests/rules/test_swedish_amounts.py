@@ -96,7 +96,7 @@ def test_se_7_9_last_chips_that_lie_wrong_are_all_in():
     where = situation("A 4700/300* B 0/400* C 5000", "C", 300, prior="A bet 300, B put 400")
     judged_ = judged("swedish", where, "dealer points", put_by="B")
     r = judged_.ruling
-    assert (r.action, r.to, r.add, r.back, r.full) == ("corrected", 400, 0, 0, False)
+    assert (r.action, r.to, r.add, r.back, r.full) == ("stands", 400, 0, 0, False)
     assert judged_.after.to_act == "C"
     assert judged_.after.n_in == 2
 

@@ -190,6 +190,27 @@ def test_wsop_la_131_cap_is_lifted_when_the_street_began_heads_up():
     assert rule(profile("wsop-live-2026", cap_heads_up="kept"), capped(), "B say raise").to == 1000
 
 
+def test_rrp_3_4_heads_up_before_the_cap_lifts_it_and_after_it_does_not():
+    limits = {"structure": "fixed-limit", "limits": {"small_bet": 200, "big_bet": 400}}
+    where = situation("A 9000/600* B 9000/800* C 9000/400*", "C", 800, 200, pot=1200,
+                      prior="A bet 200, B raise 400, C call 400, A raise 600, B raise 800", **limits)  # fmt: skip
+    r = rule("roberts", where, "C did fold", "A say raise")
+    assert (r.verb, r.to) == ("call", 800)  # the bet and three raises were in
+    where = situation("A 9000/600* B 9000/400* C 9000/400*", "B", 600, 200, pot=1200,
+                      prior="A bet 200, B raise 400, C call 400, A raise 600", **limits)  # fmt: skip
+    r = rule("roberts", where, "B did raise 800", "C did fold", "A say raise")
+    assert (r.verb, r.to) == ("call", 800)
+    r = rule("roberts", where, "B did call 600", "C did fold")
+    assert r.round_over
+    where = situation("A 9000/200* B 9000 C 9000", "B", 200, 200, pot=1200, prior="A bet 200", **limits)
+    acts = ("B did fold", "C did raise 400", "A did raise 600", "C did raise 800", "A say raise")
+    assert rule("roberts", where, *acts).to == 1000
+    assert rule(profile("roberts", cap_heads_up="street"), where, *acts).to == 800
+    all_in = situation("A 9000/200* B 400 C 9000", "B", 200, 200, pot=1200, prior="A bet 200", **limits)
+    acts = ("B did raise 400", "C did raise 600", "A did raise 800", "C say raise")
+    assert rule("roberts", all_in, *acts).to == 1000
+
+
 # ---- undercalls -------------------------------------------------------------------------------------------------
 
 
@@ -273,6 +294,9 @@ def test_tda_52_b_misquoted_pot_is_put_right_until_substantial_action():
     r = pot_quoted(1200, "B did fold")
     assert (r.action, r.to, r.back) == ("bet", 1050, 150)
     r = pot_quoted(1200, "B did call 1200", "C did fold")
+    assert (r.action, r.to, r.back) == ("bet", 1050, 150)
+    assert [(x.seat, x.add) for x in r.adjust] == [("B", -150)]
+    r = pot_quoted(1200, "B did call 1200", "C did fold", "card dealt")
     assert (r.action, r.to) == ("bet", 1200)
 
 

@@ -43,9 +43,11 @@ def _in_test(root: ast.expr, wanted: ast.Constant) -> bool:
     return any(wanted in ast.walk(n.test) for n in ast.walk(root) if isinstance(n, ast.IfExp))
 
 
-COMPOSED = {"bet_cut", "raise_cut", "bet_short_number", "raise_short_number"} | {
-    f"overruled_{verb}" for verb in ("fold", "check", "call", "bet", "raise")
-}
+COMPOSED = (
+    {"bet_cut", "raise_cut", "bet_short_number", "raise_short_number"}
+    | {f"floor_ruled_{act}" for act in ("fold", "check", "call", "bet", "raise", "complete", "all_in", "bring_in")}
+    | {f"departs_{verb}" for verb in ("check", "call", "bet", "raise", "complete")}
+)
 
 
 def test_every_code_is_in_every_language():

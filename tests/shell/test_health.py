@@ -10,7 +10,7 @@ import pytest
 
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.supervisor import DeviceHealth
-from tabled.core import looks
+from tabled.core import blind, looks
 from tabled.model.ruling import Reason
 from tabled.outlets.health import say, sentences
 from tabled.outlets.messages import MAX_PAYLOAD, MAX_TOLD, render_health
@@ -23,11 +23,12 @@ from tabled.shell.rendering import WORDING
 S = 1_000_000_000
 ORIGIN = Origin("test", "t1", "e")
 FOR_DEALER = {"presses_dropped", "observations_undelivered", "inventories_dropped", "device_lost"}
-FOR_TECHNICIAN = {"sweeps_over_bound", "writes_dropped", "clock_jumps", "device_note"}
+FOR_TECHNICIAN = {"sweeps_over_bound", "writes_dropped", "clock_jumps", "device_note", "device_reboots"}
 
 
 def device(**changes: Any) -> DeviceHealth:
-    counters = Counters(over_bound=changes.pop("over_bound", 0), dropped=changes.pop("dropped", 0))
+    counted = {name: changes.pop(name) for name in ("over_bound", "dropped", "restarts") if name in changes}
+    counters = Counters(**counted)
     measured = Figures(clock_jumps=changes.pop("clock_jumps", 0), sweep_ns=1_500_001)
     return DeviceHealth("reader", changes.pop("state", "up"), 0, counters, measured, **changes)
 
@@ -44,6 +45,7 @@ def told(reasons: tuple[Reason, ...]) -> list[tuple[str, object]]:
         ({"over_bound": 3}, "sweeps_over_bound", False),
         ({"write_dropped": 3}, "writes_dropped", False),
         ({"clock_jumps": 3}, "clock_jumps", False),
+        ({"restarts": 3}, "device_reboots", False),
     ],
 )
 def test_a_counter_is_told_while_its_rise_is_recent(changes: dict[str, Any], code: str, for_dealer: bool) -> None:
@@ -102,7 +104,8 @@ def test_every_reason_about_a_device_has_its_sentence(lang: str) -> None:
     named = {v for k, v in vars(health_module).items() if k.isupper() and isinstance(v, str)}
     assert named == FOR_DEALER | FOR_TECHNICIAN
     params: dict[str, int | str] = {"device": "r", "count": 2, "note": "n", "seat": "3", "antenna": 4, "why": "w"}
-    for code in named | set(looks.CODES):
+    params |= {"antennas": "1, 2"}
+    for code in named | {*looks.CODES, *blind.CODES}:
         assert say(Reason(code, params), lang)
     assert say(Reason("post_missing", {"seat": "3", "amount": 50}), lang)
     with pytest.raises(UnknownCode, match="needs the parameter"):

@@ -14,7 +14,7 @@ from hw_sim.noise import Disturbance
 from hw_sim.script import Sleep
 from hw_sim.styles import MEANWHILE, ROOM, STYLES
 from hw_sim.sweeps import Read, Sweeper
-from hw_sim.world import TRAY, Spot, World, make_chips
+from hw_sim.world import TRAY, Chip, Spot, World, make_chips
 
 CLEAR = Disturbance().without_noise()
 
@@ -38,9 +38,9 @@ def perform(world: World, camera: Camera, timeline: Timeline) -> list[Record]:
     """Let it happen; all that the camera reports of it, in the order in which it arrives."""
     clock = [0]
 
-    def moved(chips: object, source: Spot, target: Spot) -> None:
+    def moved(chips: tuple[Chip, ...], source: Spot, target: Spot) -> None:
         if target.kind == "bet":
-            for chip in chips:  # type: ignore[attr-defined]
+            for chip in chips:
                 camera.landed(clock[0], int(target.who), chip)
 
     world.watch(moved)

@@ -4,6 +4,6 @@ The rules and the core speak in codes with parameters (:class:`tabled.model.ruli
 do they become sentences.  A catalogue is a TOML file with one key a code; ``{name}`` is a parameter.
 """
 
-from tabled.outlets.wording.catalogue import LANGUAGES, UnknownCode, announce, codes, say
+from tabled.outlets.wording.catalogue import LANGUAGES, UnknownCode, announce, codes, say, spoken
 
-__all__ = ["LANGUAGES", "UnknownCode", "announce", "codes", "say"]
+__all__ = ["LANGUAGES", "UnknownCode", "announce", "codes", "say", "spoken"]

@@ -60,13 +60,25 @@ def _fill(code: str, params: dict[str, int | str], lang: str) -> str:
         ) from None
 
 
+def spoken(reason: Reason, lang: str) -> str:
+    """As :func:`say`; where the catalogue has a hole, the code and its parameters, so that a ruling is never lost."""
+    try:
+        return say(reason, lang)
+    except UnknownCode:
+        params = ", ".join(f"{k} {v}" for k, v in sorted(reason.params.items()))
+        return f"{reason.code} ({params})" if params else reason.code
+
+
 def announce(ruling: Ruling) -> dict[str, str]:
-    """What the dealer says, in every language: the ruling, then the chips to move, then what the others may do."""
+    """What the dealer says, in every language: the ruling, then the chips to move, then why the floor is wanted.
+
+    A code without a sentence is said as it is (:func:`spoken`): better than no ruling, and a test finds the hole.
+    """
     return {lang: _announce(ruling, lang) for lang in LANGUAGES}
 
 
 def _announce(ruling: Ruling, lang: str) -> str:
-    parts = [_fill(ruling.reason.code, {"seat": ruling.seat, **ruling.reason.params}, lang)]
+    parts = [spoken(Reason(ruling.reason.code, {"seat": ruling.seat, **ruling.reason.params}), lang)]
     if ruling.add:
         parts.append(_fill("part_add", {"add": ruling.add}, lang))
     if ruling.back:
@@ -75,5 +87,5 @@ def _announce(ruling: Ruling, lang: str) -> str:
         code = "part_adjust" if other.add > 0 else "part_adjust_back"
         parts.append(_fill(code, {"seat": other.seat, "add": abs(other.add)}, lang))
     if ruling.floor_reason is not None:
-        parts.append(_fill(ruling.floor_reason.code, ruling.floor_reason.params, lang))
+        parts.append(spoken(ruling.floor_reason, lang))
     return " ".join(p for p in parts if p)

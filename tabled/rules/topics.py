@@ -1,0 +1,86 @@
+"""The topics that a ruling cites paragraphs for: the keys of a profile's ``[cite]`` table.
+
+A law gives clause ids by topic (``string = ["SE 7.1"]``); the rules name topics, never clauses, so one engine can
+speak for every law.  ``tabled profile topics`` lists them.
+"""
+
+from __future__ import annotations
+
+TOPICS: dict[str, str] = {
+    # Words
+    "spoken": "words in turn bind",
+    "spoken_alone": "a word with no chips yet",
+    "words_first": "a word came before, or with, the chips",
+    "first_words": "the first words count",
+    "chips_first": "chips came before the word",
+    "number": "an amount said alone counts as that many chips",
+    "short_number": "a number that cannot be meant as it is",
+    "low_voice": "a number not clearly heard",
+    "rounding": "amounts in the chips in play",
+    "raise_unstated": "raise with an amount, without to or by",
+    "call": "a plain call",
+    "check": "a check",
+    "fold": "a fold",
+    "invalid_check": "check said facing a bet",
+    "invalid_tap": "a tap facing a bet",
+    "invalid_call": "call said with no bet",
+    "invalid_raise": "raise said with no bet",
+    "undercall_word": "call said with fewer chips",
+    "conditional": "if you bet I raise",
+    "premature": "a call before the amount was known",
+    # Chips
+    "pushed": "chips pushed toward the pot, or short of it",
+    "staged": "chips counted beside the stack",
+    "retract": "chips taken back",
+    "one_chip_preflop": "one silent chip before the flop, facing only the blinds",
+    "one_chip_open": "one silent chip as an opening bet",
+    "one_chip_facing": "one silent chip facing a bet",
+    "one_chip_option": "one silent chip over the own blind",
+    "raise_one_chip": "raise said, then one chip",
+    "multi_chip_call": "several chips, each needed for the call",
+    "multi_chip_raise": "several chips that make a whole raise",
+    "multi_chip_threshold": "several chips that are more than a call: the threshold",
+    "last_chips": "the last chips",
+    "prior_chips": "chips left from an earlier bet",
+    "prior_cover": "earlier chips alone cover the call",
+    "prior_mixed": "earlier and new chips mixed",
+    "prior_pull_back": "earlier chips taken back",
+    "string": "several motions",
+    "string_exception": "several motions after the word raise",
+    "string_amount_first": "several motions after an amount",
+    "tiny_chips": "a few small chips facing a large bet",
+    "hidden_chips": "chips found after an all-in was answered",
+    "overbet_change": "chips put in for change",
+    "unclear": "what was meant is not clear",
+    # Amounts
+    "min_bet": "the smallest opening bet",
+    "min_raise": "the smallest raise",
+    "limit_caps": "the largest bet or raise",
+    "under_raise": "a raise that is too small",
+    "under_raise_call": "a raise that is too small and stands as a call",
+    "under_raise_lifted": "a raise that is too small and is lifted",
+    "under_raise_spoken": "too little after the word raise",
+    "undercall": "fewer chips than the call",
+    "undercalls": "several undercalls in a row",
+    "accepted": "a call of an amount named wrong",
+    "pot": "the size of the pot",
+    "pot_blinds": "the pot with a short or missing blind",
+    "short_blind": "a big blind posted short",
+    "straddle": "the smallest raise over a straddle",
+    # All-ins and rights
+    "all_in_call": "an all-in for no more than the call",
+    "reopen": "what an all-in reopens (no-limit, pot-limit, spread)",
+    "reopen_limit": "what an all-in reopens at fixed limit, and half-bet games",
+    "completion": "completing a short all-in",
+    "bring_in": "the bring-in",
+    "cap": "the cap on raises",
+    "cap_heads_up": "the cap with two players",
+    # Turn, errors, the floor
+    "out_of_turn": "an act out of turn",
+    "skipped": "a seat passed over by substantial action",
+    "correct": "a wrong amount put right",
+    "correct_pot": "a wrong pot-limit amount put right",
+    "third_party": "who may point out a wrong amount",
+    "floor": "the floor's own decision",
+}
+"""Each topic, and what it is about."""
