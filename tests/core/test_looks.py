@@ -195,7 +195,7 @@ def test_a_reader_that_was_away_has_its_time_from_when_it_was_back() -> None:
     bench.feed(Seen(at_ns=bench.ns, observation=DeviceUp(READER, span, "x", "1", BootId(0))))
     bench.state_bounds()
     assert open_alerts(bench) == []
-    assert next_wake_ns(bench.state) == bench.ns + (ENOUGH * BOUND_MS + GRACE_MS) * MS
+    assert awaited_looks(bench.state)[0].by_ns == bench.ns + (ENOUGH * BOUND_MS + GRACE_MS) * MS
 
 
 # -- no bound ----------------------------------------------------------------------------------------
