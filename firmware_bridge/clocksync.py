@@ -8,9 +8,12 @@ harms nothing.
 
 The rate comes from a regression over the brackets' middles in which old samples decay (the shape of
 Klipper's ``clocksync``), fed only by round trips near the least one (the gate).  Its error is bounded,
-not guessed: with errors of the middles within half a round trip ``h``, by Cauchy-Schwarz the slope is
-off by at most ``sqrt(sum(w h^2) / sum(w (x - mean)^2))``.  A crystal is taken to be within
-``MAX_DRIFT_PPM`` of its nominal rate and to wander by less than `WANDER_PPM` while the samples are fresh.
+not guessed.  Of delays: with errors of the middles within half a round trip ``h``, by Cauchy-Schwarz the
+slope is off by at most ``sqrt(sum(w h^2) / sum(w d^2))``, ``d`` being distances from the mean.  Of a rate that
+wanders: the slope is a mean of the true rate, and that of the squared distances at which it is taken is
+``sum(w d^4) / (3 sum(w d^2))``; from there to the stretch between a bracket and a tick the rate wanders further.  So an
+old bracket says little, however short its round trip was.  A crystal is taken to be within ``MAX_DRIFT_PPM`` of its
+nominal rate and to change it by no more than `WANDER_PPM` in `WANDER_S`, as one does that warms up.
 
 A bracket that contradicts the others means that the tick jumped or the crystal is worse than that:
 everything older is forgotten and the event is counted.  Pure: time is an argument.
@@ -18,6 +21,8 @@ everything older is forgotten and the event is counted.  Pure: time is an argume
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from math import ceil, floor, sqrt
 
 import msgspec
@@ -26,10 +31,13 @@ from firmware_bridge.wire import BootId, TimeSpan
 
 MAX_DRIFT_PPM = 500
 WANDER_PPM = 10
+WANDER_S = 15
 MEMORY = 32
 """Brackets kept."""
 DECAY = 1 / 30
 """Weight that a regression sample loses with each new one: about 15 s at two pings a second."""
+FITTED = 200
+"""Samples in the regression; the oldest weighs a thousandth of the newest."""
 GATE_SLACK_NS = 1_000_000
 """A round trip enters the regression up to twice the least one plus this."""
 
@@ -38,7 +46,8 @@ _ROUNDING_PPM = 1e-6
 _WRAP = 1 << 32
 _NS_PER_US = 1000
 _HARD = _NS_PER_US * MAX_DRIFT_PPM * 1e-6
-_WANDER = _NS_PER_US * WANDER_PPM * 1e-6
+_WANDER = _NS_PER_US * WANDER_PPM * 1e-6 / (WANDER_S * 1e6)
+"""Change of (nanoseconds a tick lasts) in a tick."""
 _STALE_NS = 30 * 60 * 1_000_000_000
 """Longer without a sample, and half a tick wrap (35.8 min) could have passed unseen."""
 
@@ -63,12 +72,49 @@ class _Bracket(msgspec.Struct, frozen=True):
         )
 
 
+class _Fit(msgspec.Struct, frozen=True):
+    """A regression: ``slope`` in ns a tick, less 1000, of a crystal at tick ``mean``; ``error`` in the same."""
+
+    mean: float
+    slope: float
+    error: float
+
+    def rates(self, bracket: _Bracket, tick: int) -> tuple[float, float]:
+        """Bounds of the mean rate between a bracket and a tick."""
+        wanders = _WANDER * (abs((bracket.tick + tick) / 2 - self.mean) + abs(tick - bracket.tick) / 4)
+        error = self.error + wanders
+        low, high = max(-_HARD, self.slope - error), min(_HARD, self.slope + error)
+        return (low, high) if low <= high else (-_HARD, _HARD)
+
+
+def _regression(samples: Iterable[tuple[int, float, float]]) -> _Fit | None:
+    """Of (tick, host time less nominal, half round trip), oldest first; None if they do not tell a rate."""
+    rows = list(samples)
+    weights = [(1.0 - DECAY) ** n for n in range(len(rows) - 1, -1, -1)]
+    total = sum(weights)
+    if not rows:
+        return None
+    mean = sum(w * (x - rows[0][0]) for w, (x, _, _) in zip(weights, rows, strict=True)) / total
+    level = sum(w * y for w, (_, y, _) in zip(weights, rows, strict=True)) / total
+    m2 = m4 = sxy = shh = 0.0
+    for w, (x, y, half) in zip(weights, rows, strict=True):
+        d = x - rows[0][0] - mean
+        m2 += w * d * d
+        m4 += w * d**4
+        sxy += w * d * (y - level)
+        shh += w * half * half
+    if m2 <= 0.0:
+        return None
+    return _Fit(rows[0][0] + mean, sxy / m2, sqrt(shh / m2) + _WANDER * sqrt(m4 / (3 * m2)))
+
+
 class ClockSync:
     """The clock of one device.  Feed it pings; ask it for spans."""
 
     def __init__(self) -> None:
         self._boot: BootId | None = None
         self._kept: list[_Bracket] = []
+        self._samples: deque[tuple[int, float, float]] = deque(maxlen=FITTED)
         self._newest: _Bracket | None = None
         self.samples = 0
         self.gated = 0
@@ -80,7 +126,8 @@ class ClockSync:
     def _forget(self) -> None:
         self._kept.clear()
         self._newest = None
-        self._weight = self._mean_x = self._mean_y = self._sxx = self._sxy = self._shh = 0.0
+        self._samples.clear()
+        self._fit: _Fit | None = None
 
     @property
     def boot(self) -> BootId | None:
@@ -91,9 +138,9 @@ class ClockSync:
     def drift_ppm(self) -> float | None:
         """Device's rate error: positive when its microsecond is too short.  None until two samples tell."""
         bounds = self.drift_bounds_ppm
-        if self._sxx <= 0.0 or bounds is None:
+        if self._fit is None or bounds is None:
             return None
-        return min(max(-self._sxy / self._sxx / _NS_PER_US * 1e6, bounds[0]), bounds[1])
+        return min(max(-self._fit.slope / _NS_PER_US * 1e6, bounds[0]), bounds[1])
 
     @property
     def drift_bounds_ppm(self) -> tuple[float, float] | None:
@@ -141,7 +188,7 @@ class ClockSync:
             self._begin(boot, _Bracket(tick_us, sent_ns, received_ns))
             return False
         bracket = _Bracket(newest.tick + _nearest(tick_us, newest.tick), sent_ns, received_ns)
-        earliest, latest = _intersect(self._kept, bracket.tick, -_HARD, _HARD)
+        earliest, latest = _intersect(self._kept, bracket.tick, None)
         if max(earliest, sent_ns) > min(latest, received_ns):
             self.jumps += 1
             self._begin(boot, _Bracket(tick_us, sent_ns, received_ns))
@@ -174,41 +221,27 @@ class ClockSync:
             self.gated += 1
             return
         half = bracket.round_trip_ns / 2
-        x = float(bracket.tick - self._base.tick)
         # What a nominal crystal would not explain: a small number, so that doubles keep nanoseconds.
-        y = bracket.sent_ns - self._base.sent_ns + half - x * _NS_PER_US
-        left = 1.0 - DECAY
-        self._weight = left * self._weight + 1.0
-        dx = x - self._mean_x
-        dy = y - self._mean_y
-        self._mean_x += dx / self._weight
-        self._mean_y += dy / self._weight
-        self._sxx = left * self._sxx + dx * (x - self._mean_x)
-        self._sxy = left * self._sxy + dx * (y - self._mean_y)
-        self._shh = left * self._shh + half * half
+        away = bracket.tick - self._base.tick
+        unexplained = bracket.sent_ns - self._base.sent_ns - away * _NS_PER_US + half
+        self._samples.append((bracket.tick, unexplained, half))
+        self._fit = _regression(self._samples)
 
     def _keep(self, bracket: _Bracket) -> None:
         """Keeps the brackets that bound the present best: narrow ones, and among those the fresh."""
         self._newest = bracket
         self._kept.append(bracket)
         if len(self._kept) > MEMORY:
-            low, high = self._rates()
-            spread = high - low
-            self._kept.remove(max(self._kept, key=lambda b: b.round_trip_ns + spread * (bracket.tick - b.tick)))
+            self._kept.remove(max(self._kept, key=lambda b: self._width(b, bracket.tick)))
 
-    def _rates(self) -> tuple[float, float]:
-        """Bounds of (nanoseconds a tick lasts - 1000)."""
-        if self._sxx <= 0.0:
-            return -_HARD, _HARD
-        slope = self._sxy / self._sxx
-        error = sqrt(self._shh / self._sxx) + _WANDER
-        low, high = max(-_HARD, slope - error), min(_HARD, slope + error)
-        return (low, high) if low <= high else (-_HARD, _HARD)
+    def _width(self, bracket: _Bracket, tick: int) -> int:
+        earliest, latest = _intersect([bracket], tick, self._fit)
+        return latest - earliest
 
     def _bounds(self, tick: int) -> tuple[int, int]:
         assert self._newest is not None, "asked only after a sample"
-        for low, high in (self._rates(), (-_HARD, _HARD)):
-            earliest, latest = _intersect(self._kept, tick, low, high)
+        for fit in (self._fit, None):
+            earliest, latest = _intersect(self._kept, tick, fit)
             if earliest <= latest:
                 return earliest, latest
         return self._newest.bounds(tick, -_HARD, _HARD)
@@ -220,6 +253,7 @@ def _nearest(tick_us: int, reference: int) -> int:
     return away - _WRAP if away >= _WRAP // 2 else away
 
 
-def _intersect(brackets: list[_Bracket], tick: int, low: float, high: float) -> tuple[int, int]:
-    bounds = [b.bounds(tick, low, high) for b in brackets]
+def _intersect(brackets: list[_Bracket], tick: int, fit: _Fit | None) -> tuple[int, int]:
+    """What all brackets allow; without a fit, of any crystal that is within `MAX_DRIFT_PPM`."""
+    bounds = [b.bounds(tick, *(fit.rates(b, tick) if fit is not None else (-_HARD, _HARD))) for b in brackets]
     return max(e for e, _ in bounds), min(latest for _, latest in bounds)

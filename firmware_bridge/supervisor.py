@@ -21,6 +21,7 @@ from firmware_bridge.ports.names import port_notes
 from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
 from firmware_bridge.session.contract import Counters, DeviceConfig, Figures, TcpPort
+from firmware_bridge.session.flood import BURST, Flood
 from firmware_bridge.session.problems import BridgeProblem, ConfigProblem, PortProblem
 from firmware_bridge.session.schedule import Pair, Place, TakesTurns, TimePlan, Turns, groups
 from firmware_bridge.wire import AnyObservation, DeviceId, DeviceLost, DeviceUp, Press, TimeSpan
@@ -75,6 +76,7 @@ class _Device:
         self._port: Port | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ns = 0
+        self._flood: Flood | None = None
         self._ended: asyncio.Future[None] | None = None
         self._state: State = "opening"
         self._since_ns = now_ns()
@@ -169,8 +171,24 @@ class _Device:
         try:
             self._deliver(self.driven.session.receive(data, now_ns))
             self._carry_on()
+            self._check_flood(now_ns)
         except Exception as error:  # one device's fault must not end another
             self._fault(error)
+
+    def _check_flood(self, now_ns: int) -> None:
+        """Hangs up on a device that sends so much that means nothing that it would hold up the others."""
+        counters = self.driven.session.counters()
+        flood = self._flood
+        if flood is None:
+            self._flood = Flood(now_ns, counters.garbage, counters.foreign)
+        elif flood.over(now_ns, counters.garbage, counters.foreign):
+            self._flood = None
+            self._lost(
+                f"more than {BURST // 1024} kB came that mean nothing",
+                f"'{self.config.id}': {self.config.port} sends bytes without end that are not its driver's. Check "
+                "its driver and settings and that this port is the device's; tabled hung up and tries again by itself.",
+            )
+            self._end()
 
     def _on_timer(self) -> None:
         self._timer = None

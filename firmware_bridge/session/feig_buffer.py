@@ -19,17 +19,14 @@ shorter one is on its way clears both, and what is new in it is lost if we die b
 from __future__ import annotations
 
 from firmware_bridge.framing.feig import FeigFrame
-from firmware_bridge.session.asking import MS, Found, Role
+from firmware_bridge.session.asking import MS, Found, Question, Role
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.feig_table import BUFFER_INFO, CLEAR_BUFFER, READ_BUFFER, Table, has_table, table_length
 from firmware_bridge.session.inventory import Status, describe
-from firmware_bridge.session.plan import FeigOptions
+from firmware_bridge.session.plan import FeigOptions, data_sets
 from firmware_bridge.session.schedule import Member
 from firmware_bridge.wire import AnyObservation, DeviceId, TimeSpan
-
-DATA_SETS = 255
-"""Data sets asked for at once.  An answer with fewer holds all that there are (H20411-0e-ID-B p. 153)."""
 
 
 class FeigBufferSession(FeigSession):
@@ -40,6 +37,7 @@ class FeigBufferSession(FeigSession):
     def __init__(self, device: DeviceId, options: FeigOptions, *, byte_ns: int = 0, port: str = "") -> None:
         super().__init__(device, options, byte_ns=byte_ns, port=port)
         self._table = Table(device, options.antennas)
+        self._most = data_sets(options, byte_ns)
         self._taken_ns = 0
         """A data set that is new was made after this."""
 
@@ -59,6 +57,8 @@ class FeigBufferSession(FeigSession):
         self._reads = self.options.mode == "buffered"
         """The next question is for the table."""
         self._table.reopened()
+        self._asks_for = self._most
+        """Data sets asked for at once.  An answer with fewer holds all that there are (H20411-0e-ID-B p. 153)."""
 
     def worst_arrival_ns(self, antenna: int) -> int | None:
         """The reader's own round is not known here."""
@@ -129,7 +129,7 @@ class FeigBufferSession(FeigSession):
             self._life_ns = now_ns
             self._ask((BUFFER_INFO, b""), self._on_life, now_ns, Role.BARRIER)
         else:
-            command = (READ_BUFFER, DATA_SETS.to_bytes(2, "big"))
+            command = (READ_BUFFER, self._asks_for.to_bytes(2, "big"))
             timeout_ms = self.options.inventory_timeout_ms
             self._ask(command, self._on_buffer, now_ns, Role.BARRIER, timeout_ms=timeout_ms)
 
@@ -168,10 +168,18 @@ class FeigBufferSession(FeigSession):
             self._foreign += 1  # it will repeat its notification
         else:
             found = self._table.take(frame, TimeSpan(self._taken_ns, now_ns))
-            if 0 < self._table.held < DATA_SETS and frame.status != Status.MORE_DATA:
+            if 0 < self._table.held < self._asks_for and frame.status != Status.MORE_DATA:
                 self._taken_ns = asked_ns
+            elif self._table.held >= self._asks_for:
+                self._asks_for = min(self._asks_for + 1, self._most)
         self._pause(now_ns)
         return found
+
+    def _on_silence(self, question: Question[FeigFrame], now_ns: int) -> Found:
+        if question.command[0] == READ_BUFFER:
+            # Its data sets may be longer than reckoned with, so that so many of them never arrive whole.
+            self._asks_for = max(1, self._asks_for // 2)
+        return super()._on_silence(question, now_ns)
 
     def _unasked(self, frame: FeigFrame, now_ns: int) -> Found:
         if frame.command != READ_BUFFER or self.options.mode != "notify" or self._closed:

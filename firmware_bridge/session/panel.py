@@ -36,6 +36,7 @@ from firmware_bridge.framing.panel import (
     token_payload,
 )
 from firmware_bridge.session.acts import Act, Acts
+from firmware_bridge.session.asking import LOSS_MS
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.session.entry import MAX_SEAT
 from firmware_bridge.wire import (
@@ -53,6 +54,8 @@ from firmware_bridge.wire import (
 MS = 1_000_000
 MAX_PINGS = 8
 """Pings whose answer is still awaited; an older one is forgotten."""
+MAX_AMOUNT = 10**15
+"""Greatest amount of a press: no chips are worth more, and sums of it still fit 64 bits."""
 MAX_BOOTS = 8
 """Boots of which the last quiet moment is remembered."""
 WRAP_NS = 70 * 60 * 1_000_000_000
@@ -65,17 +68,17 @@ class PanelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     hello_ms: int = 300
     """HELLO_REQUEST is sent again after so long; 1 to 60000."""
     hello_lost_ms: int = 900
-    """No HELLO for so long is a loss; 1 to 60000."""
-    ping_ms: int = 500
-    """Time between two pings, which keep the clock; 1 to 60000."""
+    """No HELLO for so long is a loss; 1 to 900."""
+    ping_ms: int = 400
+    """Time between two pings, which keep the clock; 1 to 800."""
     first_ping_ms: int = 60
     """Time between the first pings; 1 to 60000."""
     first_pings: int = 5
     """How many those are; 1 to 60000."""
     heartbeat_ms: int = 3000
     """No heartbeat for so long is a loss; 1 to 60000."""
-    silent_ms: int = 950
-    """Once a ping has been answered: one unanswered and nothing else heard for so long is a loss; 1 to 60000."""
+    silent_ms: int = 900
+    """A ping unanswered and nothing else heard for so long is a loss; 1 to 900."""
     clock_grace_ms: int = 1000
     """A press waits for so long for the clock to be known; 1 to 60000."""
 
@@ -83,6 +86,12 @@ class PanelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         """What is wrong with these options, None if nothing."""
         if not all(1 <= value <= 60_000 for value in msgspec.structs.astuple(self)):
             return "options must be between 1 and 60000"
+        latest = max(self.hello_lost_ms, self.silent_ms, self.ping_ms + self.silent_ms // 2)
+        if latest > LOSS_MS:
+            return (
+                f"a panel that dies would be told after {latest} ms, and may be after {LOSS_MS}: lower "
+                "'hello_lost_ms', 'silent_ms' or 'ping_ms'"
+            )
         return None
 
 
@@ -132,6 +141,7 @@ class PanelSession:
         self._pings: dict[int, int] = {}
         self._pings_sent = 0
         self._ponged = False
+        """The clock was set right since the port was opened and the panel started."""
         self._contact_ns = now_ns
         self._started_ns = self._heard_ns = self._beat_ns = self._up_ns = now_ns
         self._hello_ns = self._ping_ns = now_ns
@@ -249,6 +259,9 @@ class PanelSession:
         if len(self._pings) > MAX_PINGS:
             del self._pings[next(iter(self._pings))]
         self._send(PING, token_payload(self._token))
+        if not self._ponged and self._pings_sent:
+            # One that answers no ping shows so that it lives.
+            self._send(HELLO_REQUEST)
         # A few quick ones first: the clock should be good before the first hand.
         quick = self._pings_sent < self.options.first_pings
         self._pings_sent += 1
@@ -283,6 +296,7 @@ class PanelSession:
         self._boot = BootId(frame.boot)
         self._panel_lost = 0
         self._pings.clear()
+        self._ponged = False
         self._contact_ns = now_ns
         if restarted:
             self._restarts += 1
@@ -330,7 +344,7 @@ class PanelSession:
         self._beat_ns = now_ns
         self._dropped += max(0, beat.lost - self._panel_lost)
         self._panel_lost = beat.lost
-        made = self._clock.span(BootId(frame.boot), frame.device_us)
+        made = self._clocked(frame, 0)
         if beat.pending == 0 and made is not None:
             # Every press made before this beat is known; what comes later was made after it.
             self._clear_ns.pop(frame.boot, None)
@@ -356,10 +370,10 @@ class PanelSession:
     def _on_press(self, frame: PanelFrame, now_ns: int, found: list[AnyObservation]) -> None:
         report = read_press(frame.payload)
         unknown = not 1 <= report.key <= len(KEYS) or report.flags & ~SAID_FIRST or report.seat > MAX_SEAT
-        if unknown or 0 in (report.act_boot, report.act_seq):
+        if unknown or report.amount > MAX_AMOUNT or 0 in (report.act_boot, report.act_seq):
             self._refuse(report)
             return
-        unclocked = self._clock.boot != frame.boot and now_ns - self._up_ns < self.options.clock_grace_ms * MS
+        unclocked = not self._ponged and now_ns - self._up_ns < self.options.clock_grace_ms * MS
         if unclocked:
             # Its time is not known yet.  Not met, so not lost: the panel resends it in 200 ms.
             return
@@ -396,10 +410,15 @@ class PanelSession:
         self._note = (
             f"panel '{self.device}' on {self._port} sent {self._refused_presses} key press(es) that mean nothing here, "
             f"last key code {report.key} with flags 0x{report.flags:02X} for seat {report.seat} (there are 0 to "
-            f"{MAX_SEAT}): nothing was done. Install panel firmware and tabled of the same release."
+            f"{MAX_SEAT}) and amount {report.amount} (up to {MAX_AMOUNT}): "
+            "nothing was done. Install panel firmware and tabled of the same release."
         )
 
     # -- time ------------------------------------------------------------------------------------
+
+    def _clocked(self, frame: PanelFrame, age_us: int) -> TimeSpan | None:
+        """A tick on the host's clock.  One learnt before the port was closed may be a whole wrap out by now."""
+        return self._clock.span(BootId(frame.boot), frame.device_us, age_us=age_us) if self._ponged else None
 
     def _pressed(self, frame: PanelFrame, report: PressReport, now_ns: int) -> TimeSpan:
         """When the press was made, as far as anyone can know.
@@ -411,7 +430,7 @@ class PanelSession:
             return TimeSpan(clear_ns, now_ns)
         age_us = (frame.device_us - report.pressed_us) % (1 << 32)
         latest_ns = now_ns - age_us * (1_000_000 - MAX_DRIFT_PPM) // 1000
-        mapped = self._clock.span(BootId(frame.boot), frame.device_us, age_us=age_us)
+        mapped = self._clocked(frame, age_us)
         if mapped is None:
             return TimeSpan(min(clear_ns, latest_ns), latest_ns) if latest_ns >= 0 else TimeSpan(clear_ns, now_ns)
         # A press that waited through a whole wrap of the tick (71 min) looks younger than it is.  That can be
@@ -429,7 +448,7 @@ class PanelSession:
         if self._state is _State.HELLO:
             return self._started_ns + options.hello_lost_ms * MS
         verdict = self._beat_ns + options.heartbeat_ms * MS
-        if self._ponged and self._pings:
+        if self._pings:
             # A ping must have had time for its answer, also where the host itself was held up.
             asked_ns = next(iter(self._pings.values()))
             silent_ns = options.silent_ms * MS

@@ -6,10 +6,15 @@ from typing import Literal
 
 import msgspec
 
-from firmware_bridge.framing.feig import ANY_ADDRESS
+from firmware_bridge.framing.feig import ANY_ADDRESS, MAX_FRAME
 from firmware_bridge.session.asking import LIFE_MS, LOSS_MS, MS, common_problem, loss_problem
 from firmware_bridge.session.inventory import inventory_ns
 from firmware_bridge.session.schedule import Member
+
+DATA_SET_BYTES = 24
+"""A data set of a reader's table: length, identifier, time, date and antenna (`inventory.read_records`)."""
+ANSWER_BYTES = 12
+"""An advanced answer to [0x22] without its data sets."""
 
 CHANNELS = 8
 MAX_ANTENNA = 64
@@ -94,8 +99,18 @@ class FeigOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             )
         if self.mode == "host":
             return loss_problem(self, self.inventory_timeout_ms + self.notify_ms)
+        if data_sets(self, byte_ns) < 1:
+            return "'inventory_timeout_ms' is too short for one data set of the reader's table"
         pinged = loss_problem(self, self.reply_timeout_ms, self.ping_ms)
         return loss_problem(self, self.inventory_timeout_ms, self.poll_ms) or pinged
+
+
+def data_sets(options: FeigOptions, byte_ns: int) -> int:
+    """Data sets to ask for at once, so that the answer fits a frame and arrives within half of its time-out."""
+    fit = MAX_FRAME
+    if byte_ns:
+        fit = min(fit, (options.inventory_timeout_ms * MS // 2 - EXCHANGE_NS) // byte_ns)
+    return max(0, min(255, (fit - ANSWER_BYTES) // DATA_SET_BYTES))
 
 
 def channel_of(antenna: int) -> tuple[int, int]:

@@ -114,6 +114,12 @@ def begin_sweep(draft: Draft) -> None:
     state.flagged = ()
     state.held_at = {}
     state.standing = None
+    _ask_for_owed(draft)
+
+
+def _ask_for_owed(draft: Draft) -> None:
+    """Nobody is asked for what may lie there unseen: then the reader has been told."""
+    state = draft.state
     for seat in sorted(state.lines):
         line = state.lines[seat]
         if line.owed > 0 and not unseen(state, seat):
@@ -126,6 +132,7 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     hand = state.hand
     assert hand is not None
     if not by_order and any(line.settled or line.owed for line in state.lines.values()):
+        _ask_for_owed(draft)
         return False
     drop_question(draft)
     hand = hand.copy()

@@ -82,7 +82,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class Adjustment(msgspec.Struct, frozen=True):
-    """What another seat must add when an amount that it had answered is corrected."""
+    """What another seat must add when an amount that it had answered is corrected; below zero, what it gets back."""
 
     seat: str
     add: int
@@ -97,7 +97,7 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     player faces (``max_raise_to`` only where the structure caps it; by seat where seats differ).
     ``cite`` lists clause ids such as ``"SE 7.2.2"``.  ``profile`` is the hash of the profile applied.
     ``hold`` are chips that lie undecided before a seat that acted out of turn, ``skipped`` the seats passed over,
-    ``adjust`` what others add to a corrected amount, ``default_to`` what holds until the floor has spoken,
+    ``adjust`` what others add to a corrected amount or get back, ``default_to`` what holds until the floor has spoken,
     ``window`` why a correction came too late, ``floor_reason`` why the floor is wanted where ``reason`` speaks of the
     act (with ``action`` "floor", ``reason`` itself says it).  ``by_floor``: the floor decided it, and no later chip or
     word changes it; ``departs`` says what the law would have made of the same act, where that is another thing.

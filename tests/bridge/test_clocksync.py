@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_bridge.clocksync import ClockSync
+from firmware_bridge.clocksync import WANDER_PPM, WANDER_S, ClockSync
 from firmware_bridge.wire import BootId
 
 MS = 1_000_000
@@ -126,6 +127,40 @@ def test_jitter_is_bounded_by_the_least_round_trip() -> None:
     assert_holds(clock, device, now, 2 * MS)
 
 
+class Wanderer(Device):
+    """A crystal whose rate swings by ``swing`` ppm either way in ``period`` seconds."""
+
+    def __init__(self, swing: float, period: float, start: int = 0) -> None:
+        super().__init__(0.0, start)
+        self.swing, self.turn = swing * 1e-6, 2 * math.pi / (period * S)
+
+    def tick(self, host_ns: int) -> int:
+        gained = self.swing * (1 - math.cos(self.turn * host_ns)) / self.turn
+        return (self.start + int((host_ns + gained) / 1000)) % (1 << 32)
+
+
+@pytest.mark.parametrize(("swing", "period"), [(20, 600), (40, 600), (10, 150), (100, 3600)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_slow_wander_with_rare_short_round_trips(swing: float, period: float, seed: int) -> None:
+    """Within the documented wander.  Most answers are late, so the few short round trips that are kept grow old."""
+    assert swing * 2 * math.pi / period <= WANDER_PPM / WANDER_S
+    chance = random.Random(seed)
+    clock, device = ClockSync(), Wanderer(swing, period, start=77)
+    now = 5 * S
+    while now < 900 * S:
+        quick = chance.random() < 0.02
+        there, back = (int(chance.expovariate(1) * (100_000 if quick else 8 * MS)) for _ in range(2))
+        clock.sample(BOOT, device.tick(now + there), now, now + there + back)
+        at = now + there + back + chance.randrange(400 * MS)
+        age = min(chance.choice((0, 20 * MS, 2 * S, 30 * S)), at - 5 * S)
+        made, seen = device.tick(at - age), device.tick(at)
+        span = clock.span(BOOT, seen, age_us=(seen - made) % (1 << 32))
+        assert span is not None
+        assert span.earliest_ns - 1000 <= at - age <= span.latest_ns + 1000, f"at {now / S:.0f} s, {age / S} s old"
+        now += S // 2
+    assert clock.jumps == 0
+
+
 def test_one_way_delay_that_is_all_on_one_side() -> None:
     clock, device = ClockSync(), Device(-120)
     now = run(clock, device, seconds=30, delays=lambda _: (6 * MS, 20_000))
@@ -158,7 +193,8 @@ def test_tick_wraps() -> None:
     assert clock.jumps == 0
     assert clock.drift_ppm == pytest.approx(150, abs=15)
     for ago in (0, 30 * S, 55 * S):  # before and after the wrap
-        assert_holds(clock, device, now - ago, 3 * MS)
+        # A crystal may have wandered by 10 ppm since then: see `clocksync`.
+        assert_holds(clock, device, now - ago, 4 * MS)
 
 
 def test_a_new_boot_starts_anew_and_the_old_one_is_unknown() -> None:

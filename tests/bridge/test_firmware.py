@@ -247,7 +247,7 @@ def test_the_bridge_reads_it_and_its_clock(program: Path, tmp_path: Path) -> Non
             await room.until(lambda: room.health("panel").figures.clock_ns is not None)
             for n in range(30):
                 before = time.monotonic_ns()
-                name = panel.press(6, seat=n % 11, flags=n % 2, amount=n * 10**15)
+                name = panel.press(6, seat=n % 11, flags=n % 2, amount=n * 10**13)
                 pressed[name] = (before, time.monotonic_ns())
                 await asyncio.sleep(0.1)
             await room.until(lambda: len(room.of(Press)) >= 30)
@@ -259,7 +259,7 @@ def test_the_bridge_reads_it_and_its_clock(program: Path, tmp_path: Path) -> Non
                 "raise_to",
                 n % 11,
                 n % 2 == 1,
-                n * 10**15,
+                n * 10**13,
             )
             before, after = pressed[(press.boot, press.seq)]
             assert press.span.earliest_ns - 5_000 <= after

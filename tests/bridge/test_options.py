@@ -19,6 +19,7 @@ PORTS = {"keypad": "/dev/input/by-id/x-event-kbd", "streamdeck": "streamdeck:"}
 ALONE: dict[str, dict[str, Any]] = {
     "inventory_timeout_ms": {"silent_limit": 1},
     "reply_timeout_ms": {"silent_limit": 1},
+    "ping_ms": {"silent_ms": 200},
     "silent_limit": {"reply_timeout_ms": 2},
 }
 """Options whose ends are only good together with others."""
@@ -57,7 +58,7 @@ def test_an_option_says_what_it_means_and_its_true_range(driver: str, option: Op
         return
     low, high = int(span[1]), int(span[2])
     listed = option.values == "a list"
-    beside = ALONE.get(option.name, {})
+    beside = ALONE.get(option.name, {}) if (driver, option.name) != ("feig", "ping_ms") else {}
     for value in (low, high):
         assert accepted(driver, **beside, **{option.name: [value] if listed else value}), value
     for value in (low - 1, high + 1):

@@ -29,6 +29,7 @@ class BufferReader:
         self.notify = notify
         self.table: list[bytes] = []
         self.read = 0
+        self.asked = 255
         self.log: list[int] = []
         self.status = 0
         self.script: Any = lambda command, reply: reply
@@ -38,8 +39,8 @@ class BufferReader:
         self.table.append((len(body) + 2).to_bytes(2, "big") + body)
 
     def answer(self) -> bytes:
-        self.read = len(self.table)
-        data = b"\x31" + self.read.to_bytes(2, "big") + b"".join(self.table)
+        self.read = min(len(self.table), self.asked)
+        data = b"\x31" + self.read.to_bytes(2, "big") + b"".join(self.table[: self.read])
         return feig_reply(0x22, self.status, data, advanced=True)
 
     def feed(self, asked: bytes) -> bytes:
@@ -49,6 +50,7 @@ class BufferReader:
             if frame.command == 0x65:
                 reply = feig_reply(0x65, 0, bytes.fromhex("03030044530d30"))
             elif frame.command == 0x22:
+                self.asked = int.from_bytes(frame.payload, "big")
                 reply = self.answer() if self.table else feig_reply(0x22, 0x92)
             elif frame.command == 0x31:
                 sizes = (255, 0, len(self.table))
@@ -75,6 +77,44 @@ def sightings(bench: Bench) -> list[tuple[int, list[str]]]:
 
 def steps(bench: Bench, count: int = 12) -> list[AnyObservation]:
     return [o for _ in range(count) for o in bench.step()]
+
+
+@pytest.mark.parametrize("byte_ns", [0, 286_458])
+def test_a_full_table_arrives_in_answers_that_fit(byte_ns: int) -> None:
+    """255 data sets with their times are longer than any frame, and 65 take longer than their answer may."""
+    reader = BufferReader()
+    longest = min(4096, 390 * MS // byte_ns) if byte_ns else 4096
+    reader.script = lambda c, reply: reply if len(reply) <= longest else b""
+    session = FeigBufferSession(DeviceId("r"), FeigOptions(antennas=(1,), mode="buffered"), byte_ns=byte_ns)
+    bench = Bench((session, reader))
+    bench.until(DeviceUp)
+    for n in range(255):
+        reader.saw(f"E0040150{n:08X}", 1, n)
+    steps(bench, 120)
+    assert reader.table == []
+    assert sorted(t.uid for p in bench.seen if isinstance(p, Present) for t in p.tags) == [
+        f"E0040150{n:08X}" for n in range(255)
+    ]
+    assert session.counters().timeouts == 0
+
+
+def test_data_sets_longer_than_reckoned_with_are_asked_for_by_fewer() -> None:
+    reader = BufferReader()
+    reader.script = lambda c, reply: reply if len(reply) <= 400 else b""  # the rest of it never comes
+    bench = buffered(reader, antennas=(1,))
+    bench.until(DeviceUp)
+    for n in range(60):
+        reader.saw(f"E0040150{n:08X}", 1, n)
+    steps(bench, 300)
+    assert reader.table == []
+    assert sum(len(p.tags) for p in bench.seen if isinstance(p, Present)) == 60
+    assert not [o for o in bench.seen if isinstance(o, DeviceLost)]
+
+
+def test_a_table_of_which_nothing_can_arrive_in_time_is_refused() -> None:
+    options = FeigOptions(antennas=(1,), mode="buffered", inventory_timeout_ms=15, chips_per_antenna=0)
+    with pytest.raises(ValueError, match="too short for one data set"):
+        FeigBufferSession(DeviceId("r"), options, byte_ns=286_458)
 
 
 def test_buffered_sightings_are_told_once_and_cleared() -> None:

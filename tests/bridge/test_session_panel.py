@@ -129,7 +129,18 @@ def test_every_key_has_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"key": 0}, {"key": 19}, {"seat": 11}, {"seat": 77}, {"flags": 2}, {"seq": 0}, {"boot": 0}]
+    "bad",
+    [
+        {"key": 0},
+        {"key": 19},
+        {"seat": 11},
+        {"seat": 77},
+        {"flags": 2},
+        {"seq": 0},
+        {"boot": 0},
+        {"amount": 10**15 + 1},
+        {"amount": 2**64 - 1},
+    ],
 )
 def test_presses_that_no_panel_sends_are_acknowledged_and_named(bad: dict[str, int]) -> None:
     desk = Desk()
@@ -352,6 +363,56 @@ def test_the_panels_own_losses_are_counted() -> None:
     desk.panel.lost = 3
     desk.run(1500)
     assert desk.session.counters().dropped == 3
+
+
+@pytest.mark.parametrize("minutes", [1, 30, 36, 40, 60, 69, 75, 100, 150])
+def test_a_clock_from_before_a_long_pause_is_not_believed(minutes: int) -> None:
+    """The panel keeps its power while its port is closed; a press comes before the first PONG of the new contact."""
+    desk = Desk()
+    desk.run(20_000)
+    desk.now += minutes * 60 * S
+    pressed = desk.now - 50 * MS
+    desk.panel.mute = {4}
+    desk.session.start(desk.now)
+    desk.pump()
+    age_us = int(50_000 * 1.00012)
+    desk.panel.queue[(0xB007, 1)] = press_payload(1, (desk.panel.now_us() - age_us) % (1 << 32))
+    desk.say(desk.panel.resend())
+    assert desk.of(Press) == [], "left to the panel until its clock is known"
+    desk.run(700)
+    assert desk.of(Press) == []
+    desk.run(600)
+    (press,) = desk.of(Press)
+    assert press.span.earliest_ns <= pressed <= press.span.latest_ns, "without any PONG: wide, and true"
+
+    desk.panel.mute = set()
+    desk.session.withdraw(press)
+    desk.run(1000)
+    again = desk.of(Press)[-1]
+    assert again.span.earliest_ns <= pressed <= again.span.latest_ns
+
+
+def test_a_panel_that_dies_before_its_first_pong_is_lost_within_a_second() -> None:
+    desk = Desk()
+    desk.panel.mute = {4}
+    desk.session.start(desk.now)
+    desk.pump()
+    for age in (0, 30, 200, 1400):
+        desk.plugged = True
+        desk.seen.clear()
+        desk.session.start(desk.now)
+        desk.pump()
+        desk.run(age)
+        died = desk.now
+        desk.plugged = False
+        desk.run(1000)
+        assert desk.of(DeviceLost)[0].span.latest_ns - died <= 950 * MS
+
+
+@pytest.mark.parametrize("late", [{"silent_ms": 901}, {"ping_ms": 451}, {"hello_lost_ms": 901}])
+def test_options_that_tell_a_loss_too_late_are_refused(late: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="a panel that dies would be told after"):
+        PanelSession(PANEL, PanelOptions(**late))
 
 
 def test_garbage_storm_loses_no_press() -> None:

@@ -53,6 +53,16 @@ def test_one_blind_antenna_is_named_and_the_others_are_not() -> None:
     assert told(bench)[-1][1]
 
 
+def test_another_error_is_no_other_blindness() -> None:
+    bench = Bench()
+    for n in range(40):
+        bench.now_ms += SWEEP_MS
+        for antenna in (1, 2, 3):
+            seen = Corrupt(READER, TimeSpan(bench.ns, bench.ns), antenna, f"error {n % 2}")
+            bench.feed(Seen(at_ns=bench.ns, observation=seen))
+    assert told(bench) == [("reader_blind", False, "1, 2, 3")]
+
+
 def test_errors_with_good_looks_in_between_are_no_blindness() -> None:
     bench = Bench()
     for _ in range(20):

@@ -7,6 +7,7 @@ import pytest
 from tabled.core.operator import verify
 from tabled.core.state import NotNow
 from tabled.model.outcome import AlertRaised, Overrule, RulingIssued, Undo
+from tabled.outlets.safety import safe_ruling
 from tabled.shell.daemon import what_became_of
 from tests.core.driver import Bench
 from tests.core.test_corrections import one_chip_call, position_of_final
@@ -48,6 +49,29 @@ def test_chips_that_the_decision_asks_for_pay_it_and_only_the_rest_goes_back() -
     bench.lift("3", bench.lines["3"][1:])
     bench.wait(3000)
     assert bench.of(RulingIssued)[-1].ruling.to == 1400
+
+
+def test_chips_behind_the_decision_are_no_act_out_of_turn_because_the_next_seat_is_acting() -> None:
+    bench = decided()
+    bench.put("3", 500)
+    bench.wait(300)
+    bench.put("1", 1000)
+    bench.wait(5000)
+    assert told(bench, "chips_behind_floor") == [{"seat": "3", "amount": 500, "back": 500}]
+    assert bench.final("3").ruling.to == 1000
+    assert bench.final("1").ruling.back == 50
+
+
+def test_nobody_is_asked_for_what_cannot_be_seen_when_the_street_ends() -> None:
+    for skip, asked in (((), [400]), (("3",), [])):
+        bench = decided(to=1400)
+        bench.press("fold")
+        bench.wait(300, skip=skip)
+        bench.press("fold")
+        bench.wait(1000, skip=skip)
+        assert [p["amount"] for p in told(bench, "still_owed")] == asked
+        bench.wait(500)
+        assert [p["amount"] for p in told(bench, "still_owed")] == [400], "but as soon as it can be"
 
 
 def test_an_undo_of_the_act_behind_it_leaves_the_floors_decision() -> None:
@@ -131,6 +155,13 @@ def test_the_answer_to_the_floor_says_what_it_departed_from() -> None:
     before = len(bench.outcomes)
     bench.order(undo := Undo(request="u"))
     assert what_became_of(undo, bench.outcomes[before:]) == (True, "done")
+
+
+def test_a_display_hears_the_decision_and_not_what_it_departed_from() -> None:
+    bench, position = short_raise()
+    bench.order(Overrule(request="o", ruling=position, action="raise", to=125))
+    shown = safe_ruling(bench.final("3").ruling)
+    assert (shown.by_floor, shown.to, shown.departs) == (True, 125, None)
 
 
 def test_a_decision_that_the_law_would_have_made_departs_from_nothing() -> None:
@@ -257,6 +288,31 @@ def test_an_act_out_of_turn_is_not_decided_over_the_head_of_who_is_acting() -> N
         verify(bench.state, Overrule(request="o", ruling=1, action="call"))
 
 
+def test_a_seat_that_acted_out_of_turn_on_one_street_is_told_again_on_the_next() -> None:
+    bench = Bench()
+    bench.deal()
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.press("fold")
+    bench.wait(500)
+    extra = bench.put("3", 500)
+    bench.wait(3000)
+    assert bench.final("3").ruling.action == "held_out_of_turn"
+    bench.press("check")
+    bench.wait(500)
+    bench.lift("3", extra)
+    bench.wait(1500)
+    for seat in ("1", "2", "3"):
+        bench.lift(seat)
+    bench.wait(3000)
+    assert (bench.view.street, bench.view.to_act) == (1, "2")
+    before = bench.final("3")
+    bench.put("3", 500)
+    bench.wait(3000)
+    assert bench.final("3").ruling.action == "held_out_of_turn"
+    assert bench.final("3") is not before
+
+
 # -- a record that cannot be right -------------------------------------------------------------------
 
 
@@ -332,4 +388,37 @@ def test_a_record_that_does_not_alter_the_ruling_is_told_and_not_asked() -> None
 def test_the_whole_stack_and_no_more_asks_nobody() -> None:
     bench = rich(500, 500)
     assert bench.final("3").ruling.action == "all_in"
+    assert told(bench, "stack_short") == []
+
+
+def test_a_chip_laid_in_the_place_of_one_that_was_taken_up_is_not_counted_twice() -> None:
+    bench = Bench((5000, 5000, 1000))
+    bench.deal()
+    bench.press("raise", said_first=True)
+    bench.wait(300)
+    first = bench.put("3", 500)
+    bench.wait(6000)
+    bench.press("fold")
+    bench.press("raise_to", 1000, said_first=True)
+    bench.wait(300)
+    bench.put("2", 500, 100, 100, 100, 100)
+    bench.wait(6000)
+    assert (bench.view.to_act, bench.view.bet_to) == ("3", 1000)
+    bench.lift("3", first)
+    bench.wait(1500)
+    bench.put("3", 1000)
+    bench.wait(5000)
+    assert told(bench, "stack_short") == []
+    assert bench.final("3").ruling.action == "all_in"
+
+
+def test_chips_that_were_taken_back_are_not_counted() -> None:
+    bench = Bench((5000, 5000, 1000))
+    bench.deal()
+    bench.press("raise", said_first=True)
+    bench.wait(300)
+    chips = bench.put("3", 1000, 1000)
+    bench.wait(600)
+    bench.lift("3", chips[1:])
+    bench.wait(6000)
     assert told(bench, "stack_short") == []

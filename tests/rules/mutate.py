@@ -383,6 +383,8 @@ def main() -> None:
     parser.add_argument("--slowest", type=float, default=0.0)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
+    rev = ["git", "rev-parse", "--short", args.commit]
+    args.commit = subprocess.run(rev, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
     for name in ("only", "known", "out"):
         setattr(args, name, getattr(args, name) and getattr(args, name).resolve())
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

@@ -196,12 +196,6 @@ def test_rrp_3_4_heads_up_before_the_cap_lifts_it_and_after_it_does_not():
                       prior="A bet 200, B raise 400, C call 400, A raise 600, B raise 800", **limits)  # fmt: skip
     r = rule("roberts", where, "C did fold", "A say raise")
     assert (r.verb, r.to) == ("call", 800)  # the bet and three raises were in
-    where = situation("A 9000/600* B 9000/400* C 9000/400*", "B", 600, 200, pot=1200,
-                      prior="A bet 200, B raise 400, C call 400, A raise 600", **limits)  # fmt: skip
-    r = rule("roberts", where, "B did raise 800", "C did fold", "A say raise")
-    assert (r.verb, r.to) == ("call", 800)
-    r = rule("roberts", where, "B did call 600", "C did fold")
-    assert r.round_over
     where = situation("A 9000/200* B 9000 C 9000", "B", 200, 200, pot=1200, prior="A bet 200", **limits)
     acts = ("B did fold", "C did raise 400", "A did raise 600", "C did raise 800", "A say raise")
     assert rule("roberts", where, *acts).to == 1000

@@ -200,3 +200,36 @@ def test_a_bet_that_no_prior_act_tells_of_is_a_whole_bet(structure, limits, rais
         assert short(ruling) == raised
         assert locked(rule(law, where, "B say call")) == {"A"}
     assert rule("dutch-half-bet", where, "B say call").options[0].complete_to is None
+
+
+# ---- bare numbers ---------------------------------------------------------------------------------------------------
+
+RAISED = {"prior": "D bet 100, A raise 500", "turn": "B", "bet": 500, "full": 400}
+
+
+@pytest.mark.parametrize(
+    ("who", "acts", "ruled", "code"),
+    [
+        ("D 900/100* A 4500/500* B 5000 C 900", ("B say number 500",), ("call", 500, 500, 0), "call"),
+        ("D 900/100* A 4500/500* B 300 C 900", ("B say number 300",), ("all_in", 300, 300, 0), "all_in_call"),
+        ("D 900/100* A 4500/500* B 300 C 900", ("B say number 350",), ("all_in", 300, 300, 0), "all_in_call"),
+        ("D 900/100* A 4500/500* B 500 C 900", ("B say number 500",), ("all_in", 500, 500, 0), "all_in_call"),
+    ],
+)
+def test_a_number_that_is_the_call_or_the_whole_stack_is_no_undercall(who, acts, ruled, code):
+    ruling = rule(TDA, situation(who, **RAISED), *acts)
+    assert short(ruling) == ruled
+    assert ruling.reason.code == code
+    assert not ruling.floor
+
+
+def test_a_number_hardly_heard_is_weighed_against_the_new_chips_only():
+    where = situation("A 4900/100*[100] B 4500/500* C 5000", "A", 500, 400, prior="A bet 100, B raise 500")
+    ruling = rule(TDA, where, "A say number 900 low", "A put 500 500")
+    assert ruling.action == "floor"
+    assert [c.to for c in ruling.candidates][:2] == [900, 1000]
+
+
+def test_a_conditional_word_leaves_the_check_where_there_is_no_bet():
+    (mine,) = rule(TDA, opening(), "A say other if you bet I raise").options
+    assert mine.check
