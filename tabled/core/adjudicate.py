@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from tabled.core import looks, stacks
 from tabled.core.draft import Draft
+from tabled.core.sight import act_over
 from tabled.core.state import (
     MAX_RULED,
     Key,
@@ -18,9 +19,10 @@ from tabled.core.state import (
     area_key,
     bet_antennas,
 )
-from tabled.fusion.motion import Attempt, Doubt, DoubtKind, acts, doubts
-from tabled.fusion.presence import confidence
-from tabled.fusion.settings import MS
+from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
+from tabled.fusion.closing import closes_ns
+from tabled.fusion.motion import acts, doubts, held, strange
+from tabled.fusion.presence import confidence, surely_gone
 from tabled.model.acts import AnyAct
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
@@ -29,21 +31,25 @@ from tabled.rules.judge import Judgement, judge
 from tabled.rules.profile import Profile
 from tabled.rules.turn import resolve_held
 
+MAX_DOUBTS_CROSSED = 3
+"""Other doubts that are also tried against their best reading, one at a time, to see whether a doubt decides."""
+
 
 def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     """Judge the attempt of the seat to act.  True when its act became final and the hand moved on."""
     state = draft.state
-    if state.answers and state.answered != attempt.evidence():
+    if state.answers and state.answered != attempt.asked_on():
         state.answers = {}
     found = _doubts(draft, attempt)
     judged = _judge(draft, attempt, _reading(draft, found))
     ruling = judged.ruling
     missing = _missing(state, attempt, over_ns(draft, attempt))
-    due = _due(draft, attempt, ruling, missing)
+    over = _over(draft, attempt, ruling, missing)
+    due = over and (ruling.action != "pending" or _released(ruling))
     _tell_of_looks(draft, attempt, ruling, missing, due=due)
     stacks.tell(draft, attempt, due=due)
     _drop_idle_question(draft, attempt, found)
-    asked = due and _ask_if_it_matters(draft, attempt, found, judged)
+    asked = over and _ask_if_it_matters(draft, attempt, found)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
         return True
     standing = state.standing
@@ -58,15 +64,7 @@ def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
     """When the attempt's motion and words are over, if nothing more comes.  None: it waits for an event."""
     config = draft.state.config
     assert config is not None
-    fusion = config.fusion
-    if attempt.empty:
-        return None
-    quiet = attempt.last_ns() + fusion.motion_close_ms * MS
-    touch = attempt.first_touch()
-    if touch is None:
-        # A word alone: the chips that go with it are on their way.
-        return quiet + fusion.reaction_max_ms * MS
-    return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
+    return closes_ns(attempt, config.fusion)
 
 
 def over_ns(draft: Draft, attempt: Attempt) -> int | None:
@@ -103,6 +101,10 @@ def answer(draft: Draft, key: Key, by: str) -> bool:
         return False
     if question.doubt == "own_word":
         _settle_whose_word(draft, question.seat, key == "key_a")
+    elif question.doubt == "own_chip":
+        _settle_own_chip(draft, question.seat, key == "key_a")
+    elif question.doubt == "let_go":
+        _settle_let_go(draft, question.seat, key == "key_a")
     else:
         state.answers = {**state.answers, question.doubt: key == "key_a"}
         state.answered = question.evidence
@@ -120,10 +122,43 @@ def _settle_whose_word(draft: Draft, seat: str, own: bool) -> None:
         state.attempts = {**state.attempts, seat: replace(attempt, words=words)}
 
 
+def _settle_let_go(draft: Draft, seat: str, let_go: bool) -> None:
+    """The dealer said whether the chips that were taken back had been put down: they count, or they never came."""
+    state = draft.state
+    attempt = state.attempts.get(seat)
+    if attempt is not None:
+        uids = {a.uid for a in held(attempt)}
+        chips = tuple(replace(a, let_go=True) if a.uid in uids else a for a in attempt.arrivals)
+        chips = chips if let_go else tuple(a for a in chips if a.uid not in uids)
+        state.attempts = {**state.attempts, seat: replace(attempt, arrivals=chips)}
+
+
+def _settle_own_chip(draft: Draft, seat: str, own: bool) -> None:
+    """The dealer said whether chips that no hand of the seat was seen to bring are its act; if not, they go back."""
+    state = draft.state
+    attempt = state.attempts.get(seat)
+    if attempt is None:
+        return
+    chips = {a.uid: a.value for a in strange(attempt) if not a.taken_back}
+    if own:
+        arrivals = tuple(replace(a, own=True) if a.uid in chips else a for a in attempt.arrivals)
+    else:
+        arrivals = tuple(a for a in attempt.arrivals if a.uid not in chips)
+        line, back = draft.line(seat), sum(chips.values())
+        draft.set_line(seat, replace(line, settled={**line.settled, **chips}, back=line.back + back))
+        draft.alert(f"late:{seat}", "info", Reason("change_due", {"seat": seat, "amount": back}))
+    state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
+
+
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
     """A seat acted while another was to act: say so once; its act waits for its turn."""
     state = draft.state
     if attempt.seat in state.flagged:
+        return
+    strangers = strange(attempt)
+    if strangers and len(strangers) == len(attempt.arrivals) and not attempt.words:
+        amount = sum(a.value for a in strangers)
+        draft.alert(f"turn:{attempt.seat}", "warning", Reason("chip_astray", {"seat": attempt.seat, "amount": amount}))
         return
     assert state.hand is not None
     ruling = _judge(draft, attempt, _reading(draft, _doubts(draft, attempt))).ruling
@@ -201,20 +236,33 @@ def _missing(state: TableState, attempt: Attempt, over: int | None) -> tuple[loo
     return looks.awaited(state, attempt, over)
 
 
-def _due(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.Awaited, ...] | None) -> bool:
+def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.Awaited, ...] | None) -> bool:
     """True when nothing that may still arrive can change the reading: motion and words over, each antenna looked at
     since; or when the dealer has counted and confirmed what the readers cannot."""
     state = draft.state
-    if ruling.action == "pending" and not _released(ruling):
-        return False
     if state.confirmed and state.confirmed == looks.substance(attempt):
         return True
     if not attempt.arrivals:
         if ruling.action in ("fold", "check", "call_or_fold"):
             return True
-    elif any(not a.certain and not a.taken_back for a in attempt.arrivals):
+    elif any(not a.certain and not a.taken_back for a in attempt.arrivals) or _may_lie_there(state, attempt):
         return False
     return missing == ()
+
+
+def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
+    """Whether a chip that seems to have left the line may only be missed by the reader."""
+    assert state.config is not None
+    line = state.lines.get(attempt.seat)
+    away = [a.uid for a in attempt.arrivals if a.taken_back]
+    away += line.missing if line is not None else ()
+    if not away:
+        return False
+    areas = [state.areas.get(area_key(spot.device, spot.antenna)) for spot in bet_antennas(state.config, attempt.seat)]
+    model = state.config.fusion.sensor
+    return not all(
+        surely_gone(area.looks, state.gone_ns.get(uid, 0), model) for uid in away for area in areas if area is not None
+    )
 
 
 def _tell_of_looks(
@@ -225,36 +273,48 @@ def _tell_of_looks(
     looks.tell(draft, attempt, None if idle else looks.overdue(draft.state, missing or ()))
 
 
-def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...], judged: Judgement) -> bool:
-    """Ask about the first unanswered doubt whose other reading would be another ruling."""
+def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> bool:
+    """Ask about the first unanswered doubt whose other answer would be another ruling, whatever the others' are."""
     state = draft.state
     if state.question is not None:
         return False
-    reading = _reading(draft, found)
-    for doubt in found:
-        if doubt.kind in state.answers:
-            continue
-        other = _judge(draft, attempt, {**reading, doubt.kind: not reading[doubt.kind]}).ruling
-        if _same_effect(judged.ruling, other):
-            continue
-        yes, no = (judged.ruling, other) if reading[doubt.kind] else (other, judged.ruling)
-        position = draft.emit(
-            QuestionAsked(
-                hand_id=state.hand_id,
-                act=state.act + 1,
-                seat=attempt.seat,
-                reason=Reason(f"ask_{doubt.kind}", {"seat": attempt.seat}),
-                choices=(
-                    Choice("key_a", Reason(f"{doubt.kind}_yes"), yes.action, yes.to),
-                    Choice("key_b", Reason(f"{doubt.kind}_no"), no.action, no.to),
-                ),
-                stands="key_a" if reading[doubt.kind] else "key_b",
-                asked_ns=state.now_ns,
-            )
-        )
-        state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.evidence())
-        return True
+    best = _reading(draft, found)
+    unanswered = [d for d in found if d.kind not in state.answers]
+    for doubt in unanswered:
+        for reading in _likely_readings(best, [d for d in unanswered if d is not doubt]):
+            yes = _judge(draft, attempt, {**reading, doubt.kind: True}).ruling
+            no = _judge(draft, attempt, {**reading, doubt.kind: False}).ruling
+            if _same_effect(yes, no):
+                continue
+            _ask(draft, attempt, doubt, yes, no)
+            return True
     return False
+
+
+def _likely_readings(best: dict[DoubtKind, bool], others: list[Doubt]) -> Iterator[dict[DoubtKind, bool]]:
+    """The best reading, then those with one of the other doubts answered against it."""
+    yield best
+    for other in others[:MAX_DOUBTS_CROSSED]:
+        yield {**best, other.kind: not best[other.kind]}
+
+
+def _ask(draft: Draft, attempt: Attempt, doubt: Doubt, yes: Ruling, no: Ruling) -> None:
+    state = draft.state
+    position = draft.emit(
+        QuestionAsked(
+            hand_id=state.hand_id,
+            act=state.act + 1,
+            seat=attempt.seat,
+            reason=Reason(f"ask_{doubt.kind}", {"seat": attempt.seat}),
+            choices=(
+                Choice("key_a", Reason(f"{doubt.kind}_yes"), yes.action, yes.to),
+                Choice("key_b", Reason(f"{doubt.kind}_no"), no.action, no.to),
+            ),
+            stands="key_a" if doubt.best else "key_b",
+            asked_ns=state.now_ns,
+        )
+    )
+    state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.asked_on())
 
 
 def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> None:
@@ -263,7 +323,7 @@ def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]
     question = state.question
     if question is None or question.seat != attempt.seat:
         return
-    if question.evidence == attempt.evidence() and any(d.kind == question.doubt for d in found):
+    if question.evidence == attempt.asked_on() and any(d.kind == question.doubt for d in found):
         return
     state.question = None
     draft.emit(QuestionClosed(question=question.position, answer=None, by="evidence"))
@@ -312,7 +372,7 @@ def _void(draft: Draft, attempt: Attempt, ruling: Ruling, position: int) -> None
         state.hand = state.hand.copy()
         state.hand.lose_raise(attempt.seat)
     line = draft.line(attempt.seat)
-    settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
+    settled = {**line.settled, **_lying(state, attempt)}
     draft.set_line(attempt.seat, replace(line, settled=settled, back=line.back + ruling.back))
     _forget_attempt(draft, attempt.seat)
 
@@ -324,13 +384,31 @@ def close_act(draft: Draft, attempt: Attempt, judged: Judgement, position: int) 
     assert state.hand is not None
     _keep(draft, attempt, ruling, position)
     line = draft.line(attempt.seat)
-    settled = {**line.settled, **{a.uid: a.value for a in attempt.arrivals if not a.taken_back}}
+    settled = {**line.settled, **_lying(state, attempt)}
     draft.set_line(attempt.seat, replace(line, settled=settled, owed=line.owed + ruling.add, back=ruling.back))
     assert judged.after is not None
     state.hand = judged.after
+    _face_the_ruling(draft, attempt)
     _forget_attempt(draft, attempt.seat)
     state.floor_waiting = None
     draft.clear("floor")
+
+
+def _lying(state: TableState, attempt: Attempt) -> dict[str, int]:
+    """The act's chips that lie on the line now: a reopened act may have had some given back."""
+    here = f"bet:{attempt.seat}"
+    return {a.uid: a.value for a in attempt.arrivals if not a.taken_back and state.where.get(a.uid, here) == here}
+
+
+def _face_the_ruling(draft: Draft, ahead: Attempt) -> None:
+    """Who began to act once all chips of this act lay there saw what it turned out to be, not our first reading."""
+    state = draft.state
+    assert state.hand is not None
+    down_ns = max((a.span.latest_ns for a in ahead.arrivals), default=None)
+    for seat, waiting in state.attempts.items():
+        touch = waiting.first_touch()
+        if seat != ahead.seat and down_ns is not None and touch is not None and touch.latest_ns > down_ns:
+            state.attempts = {**state.attempts, seat: replace(waiting, faced=state.hand.bet_to)}
 
 
 def _keep(draft: Draft, attempt: Attempt, ruling: Ruling, position: int) -> None:
@@ -351,6 +429,7 @@ def _forget_attempt(draft: Draft, seat: str) -> None:
     state.answers = {}
     state.confirmed = ()
     state.corrects = None
+    act_over(state, seat)
     draft.clear(f"turn:{seat}")
     draft.clear(f"look:{seat}")
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
+from tabled.core import money, sight
 from tabled.core.draft import Draft
-from tabled.core.state import Line, area_key
-from tabled.fusion.motion import MAX_ARRIVALS, Arrival, Attempt
+from tabled.core.sight import watched
+from tabled.core.state import Line, TableState, area_key
+from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
+
+HITS_WITHOUT_A_HAND = 5
+"""So often a tag must be read where no hand was seen."""
 
 Inventory = Present | CleanEmpty | Corrupt
 
@@ -26,7 +31,11 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
         return
     model = config.fusion.sensor
     before = state.areas.get(key, Area())
-    area, delta = observe(before, seen, draft.position, model)
+    hand_ns = sight.hand_ns(state, place.seat) if place.kind == "bet" else None
+    expected = frozenset[str]()
+    if isinstance(seen, Present) and hand_ns is not None and hand_ns >= seen.span.earliest_ns:
+        expected = frozenset(t.uid for t in seen.tags if t.uid in config.chips and t.uid not in state.places)
+    area, delta = observe(before, seen, draft.position, model, hand_ns=hand_ns, expected=expected)
     areas = {**state.areas, key: area}
     seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
     for other, elsewhere in state.areas.items():
@@ -35,30 +44,66 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
                 areas[other] = lower(areas[other], uid, model)
     state.areas = areas
     for uid in sorted({*seen_now, *delta.left}):
-        flicker = uid in before.tags and before.tags[uid].peak < model.confirmed
-        _locate(draft, uid, flicker=flicker)
+        known = before.tags.get(uid)
+        flicker = known is not None and known.peak < model.confirmed
+        _locate(draft, uid, flicker=flicker, lay_ns=known.last_ns if known is not None else 0)
+    for uid in delta.left:
+        draft.clear(f"barred:{uid}")
+        draft.clear(f"twice:{uid}")
     if place.kind == "bet":
         _confirm(draft, place.seat, area, model.confirmed)
     if isinstance(seen, Present):
         _report_unknown(draft, seen, area, key)
+        _report_barred(draft, seen, area)
+    money.look(draft, seen_now, key)
 
 
-def _locate(draft: Draft, uid: str, *, flicker: bool) -> None:
-    """Follow one tag to where it most likely lies now.  ``flicker``: where it was, it never was for sure."""
+def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
+    """Follow one tag to where it most likely lies now.  ``flicker``: where it was, it never was for sure;
+    ``lay_ns``: when it was read here last."""
     state = draft.state
     assert state.config is not None
     here = state.places.get(uid)
     there = owner(state.areas, uid, here, state.config.fusion.sensor)
-    if there == here:
+    if there == here or (here is None and there is not None and _strange(state, uid, there)):
         return
+    if there is not None and here is not None and _untouched(state, uid, here):
+        return  # read across a neighbour's antenna: nobody has been near it to move it
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
+    origin = state.where.get(uid)
+    money.moved(draft, uid, there)
     seat = _bet_seat(draft, here)
     if seat:
-        _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker)
+        _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker, lay_ns=lay_ns)
     seat = _bet_seat(draft, there)
     if seat and there is not None:
-        _came(draft, seat, uid, state.areas[there])
+        _came(draft, seat, uid, state.areas[there], origin)
+
+
+def _strange(state: TableState, uid: str, key: str) -> bool:
+    """A new tag on a line that no hand has been near: most likely read across from a neighbour.  It must be read again
+    and again before it counts, for the camera may have missed a hand."""
+    assert state.config is not None
+    device, _, antenna = key.rpartition("#")
+    place = state.config.layout.place_of(device, int(antenna))
+    sighting = state.areas[key].tags[uid]
+    if place is None or place.kind != "bet" or sighting.hits >= HITS_WITHOUT_A_HAND:
+        return False
+    hand_ns = sight.hand_ns(state, place.seat)
+    return hand_ns is not None and hand_ns < sighting.arrived.earliest_ns
+
+
+def _untouched(state: TableState, uid: str, key: str) -> bool:
+    """True when a chip was read on a line after any hand was near it, by what the camera saw: it cannot have left."""
+    assert state.config is not None
+    device, _, antenna = key.rpartition("#")
+    place = state.config.layout.place_of(device, int(antenna))
+    sighting = state.areas[key].tags.get(uid)
+    if place is None or place.kind != "bet" or sighting is None:
+        return False
+    hand_ns = sight.hand_ns(state, place.seat)
+    return hand_ns is not None and hand_ns < sighting.last_ns
 
 
 def _bet_seat(draft: Draft, key: str | None) -> str:
@@ -78,7 +123,10 @@ def _report_unknown(draft: Draft, seen: Present, area: Area, key: str) -> None:
     strangers = [
         t.uid
         for t in seen.tags
-        if t.uid not in config.chips and t.uid in area.tags and area.tags[t.uid].level >= config.fusion.sensor.confirmed
+        if t.uid not in config.chips
+        and t.uid not in config.barred
+        and t.uid in area.tags
+        and area.tags[t.uid].level >= config.fusion.sensor.confirmed
     ]
     subject = f"unknown_tag:{key}"
     if strangers:
@@ -89,7 +137,21 @@ def _report_unknown(draft: Draft, seen: Present, area: Area, key: str) -> None:
         draft.clear(subject)
 
 
-def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:
+def _report_barred(draft: Draft, seen: Present, area: Area) -> None:
+    """A chip that the registry bars is no money, however real it looks."""
+    config = draft.state.config
+    assert config is not None
+    for tag in seen.tags:
+        status = config.barred.get(tag.uid)
+        known = area.tags.get(tag.uid)
+        if status is not None and known is not None and known.level >= config.fusion.sensor.confirmed:
+            place = config.layout.place_of(seen.device, seen.antenna)
+            params: dict[str, int | str] = {"seat": place.seat if place else "", "uid": tag.uid, "status": status}
+            draft.alert(f"barred:{tag.uid}", "fault", Reason("chip_barred", params))
+
+
+def _came(draft: Draft, seat: str, uid: str, area: Area, origin: str | None) -> None:
+    """A chip lies on a seat's line now; ``origin`` is the place where it was before, as far as anybody knows."""
     state = draft.state
     assert state.config is not None
     value = state.config.chips.get(uid)
@@ -104,7 +166,8 @@ def _came(draft: Draft, seat: str, uid: str, area: Area) -> None:
         return
     if uid in line.settled:
         return
-    if state.phase == "sweeping" and uid in state.known:
+    paid = line.owed > 0 and origin == f"stack:{seat}"
+    if state.phase == "sweeping" and uid in state.known and not paid:
         return  # a bet dragged across a neighbour's antenna on its way to the pot
     state.known = state.known | {uid}
     attempt = state.attempts.get(seat)
@@ -157,14 +220,14 @@ def _pay(draft: Draft, seat: str, line: Line, uid: str, value: int) -> None:
 
 def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
     state = draft.state
-    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft)))
+    attempt = attempt_of(draft, seat)
     if len(attempt.arrivals) >= MAX_ARRIVALS:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
     sighting = area.tags[uid]
-    arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos)
+    arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses)
     attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)
-    state.attempts = {**state.attempts, seat: attempt}
+    state.attempts = {**state.attempts, seat: watched(state, attempt)}
 
 
 def _confirm(draft: Draft, seat: str, area: Area, confirmed: int) -> None:
@@ -194,25 +257,39 @@ def _pay_with_what_came(draft: Draft, seat: str) -> None:
     state.attempts = {**state.attempts, seat: attempt}
 
 
-def bet_in_sight(draft: Draft) -> int:
-    """The bet that a player sees who begins to act now: the ruled one, or the one that lies there to be ruled."""
+def attempt_of(draft: Draft, seat: str) -> Attempt:
+    """What the seat has done so far, or the beginning of it.
+
+    What was read here before may have been a neighbour's chip or a ghost: then the seat begins to act now.
+    """
+    attempt = draft.state.attempts.get(seat, Attempt(seat))
+    if attempt.held or attempt.words or any(a.certain for a in attempt.arrivals):
+        return attempt
+    return replace(attempt, faced=bet_in_sight(draft, seat))
+
+
+def bet_in_sight(draft: Draft, seat: str) -> int:
+    """The bet that a seat sees that begins to act now: the ruled one, or another seat's that lies there to be ruled."""
     state = draft.state
     if state.hand is None or state.phase != "betting":
         return 0
-    standing = state.standing.ruling.to if state.standing is not None else None
+    other = state.standing is not None and state.standing.seat != seat
+    standing = state.standing.ruling.to if state.standing is not None and other else None
     return max(state.hand.bet_to, standing or 0)
 
 
-def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool) -> None:
+def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool, lay_ns: int) -> None:
     """A chip is no longer on a seat's line.  ``elsewhere``: it answers on another antenna now, so its stay here
     was a misreading or it was moved; ``flicker``: it may have been a ghost."""
     state = draft.state
+    if not elsewhere:
+        state.gone_ns = {**state.gone_ns, uid: lay_ns}
     line = draft.line(seat)
     attempt = state.attempts.get(seat)
     arrival = next((a for a in attempt.arrivals if a.uid == uid), None) if attempt is not None else None
     if attempt is not None and arrival is not None:
         if arrival.certain and not elsewhere and not attempt.held:
-            _set_taken(draft, seat, uid, True)
+            _set_taken(draft, seat, uid, True, lay_ns)
         else:
             rest = tuple(a for a in attempt.arrivals if a.uid != uid)
             state.attempts = {**state.attempts, seat: replace(attempt, arrivals=rest)}
@@ -240,10 +317,10 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool) 
             draft.alert(f"line:{seat}", "warning", Reason("chips_left", {"seat": seat, "amount": value}))
 
 
-def _set_taken(draft: Draft, seat: str, uid: str, taken: bool) -> None:
+def _set_taken(draft: Draft, seat: str, uid: str, taken: bool, lay_ns: int = 0) -> None:
     state = draft.state
     attempt = state.attempts[seat]
-    arrivals = tuple(replace(a, taken_back=taken) if a.uid == uid else a for a in attempt.arrivals)
+    arrivals = tuple(replace(a, taken_back=taken, lay_ns=lay_ns) if a.uid == uid else a for a in attempt.arrivals)
     state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
 
 
@@ -252,6 +329,8 @@ def forget_times(attempt: Attempt, now_ns: int) -> Attempt:
     wide = TimeSpan(min(0, now_ns), now_ns)
     return replace(
         attempt,
-        arrivals=tuple(replace(a, span=wide) for a in attempt.arrivals),
+        arrivals=tuple(replace(a, span=wide, misses=()) for a in attempt.arrivals),
         words=tuple(replace(w, span=wide) for w in attempt.words),
+        strokes=(),
+        sighted=False,
     )

@@ -12,7 +12,8 @@ from tabled.core.adjudicate import changes_the_ruling, close_act, deadline_ns
 from tabled.core.draft import Draft
 from tabled.core.hands import drop_question
 from tabled.core.state import NotNow, Ruled, TableState
-from tabled.fusion.motion import MAX_WORDS, Arrival, Attempt, Spoken
+from tabled.fusion.attempt import MAX_WORDS, Arrival, Attempt, Spoken
+from tabled.fusion.strokes import MAX_STROKES
 from tabled.model.outcome import Overrule, RulingIssued
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules import overrule as floor
@@ -88,7 +89,11 @@ def reopen_for_late_chips(draft: Draft) -> bool:
         _chips_behind_the_floor(draft, late)
         return True
     words = (*ruled.attempt.words, *late.words)[-MAX_WORDS:]
-    reopen(draft, replace(ruled.attempt, arrivals=(*ruled.attempt.arrivals, *late.arrivals), words=words))
+    arrivals = (*ruled.attempt.arrivals, *late.arrivals)
+    known = {s.pos for s in late.strokes}
+    strokes = (*(s for s in ruled.attempt.strokes if s.pos not in known), *late.strokes)[-MAX_STROKES:]
+    sighted = ruled.attempt.sighted and late.sighted
+    reopen(draft, replace(ruled.attempt, arrivals=arrivals, words=words, strokes=strokes, sighted=sighted))
     return True
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from firmware_bridge.wire import AnyObservation
 from tabled.fusion.settings import FusionSettings
+from tabled.model.camera import AnyCameraObservation
 from tabled.model.layout import Layout
 from tabled.model.outcome import AnyOperatorAct
 from tabled.rules.profile import Profile
@@ -14,8 +15,9 @@ from tabled.rules.profile import Profile
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Everything outside the evidence that a ruling depends on; journalled whole, so a journal explains itself.
 
-    ``chips`` maps a tag's UID to its value in smallest chips.  ``profile`` is the betting law in force, with
-    all that it inherits.
+    ``chips`` maps a tag's UID to its value in smallest chips, ``barred`` the UIDs that are no money to why
+    ("void", "stolen", "cage").  ``profile`` is the betting law in force, with
+    all that it inherits.  ``camera`` names the device that watches the hands, "" where there is none.
     """
 
     site: str
@@ -24,6 +26,8 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     chips: dict[str, int]
     profile: Profile
     fusion: FusionSettings = FusionSettings()
+    camera: str = ""
+    barred: dict[str, str] = {}
 
 
 class Input(msgspec.Struct, frozen=True, tag_field="in", kw_only=True):
@@ -42,9 +46,9 @@ class Started(Input, frozen=True, tag="started", kw_only=True):
 
 
 class Seen(Input, frozen=True, tag="obs", kw_only=True):
-    """A device reported something."""
+    """A device or the camera reported something."""
 
-    observation: AnyObservation
+    observation: AnyObservation | AnyCameraObservation
 
 
 class Ticked(Input, frozen=True, tag="timer", kw_only=True):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tabled.core import money
 from tabled.core.blind import unseen
 from tabled.core.draft import Draft
 from tabled.core.state import Line
-from tabled.fusion.motion import Attempt
+from tabled.fusion.attempt import Attempt
 from tabled.fusion.settings import MS
 from tabled.model.hand import HandSetup
 from tabled.model.outcome import HandEnded, HandStarted, QuestionClosed, StreetClosed
 from tabled.model.ruling import Reason
 from tabled.rules.hand import Hand
 
-SEAT_SUBJECTS = ("owed", "line", "post", "turn", "late", "word", "stack")
+SEAT_SUBJECTS = ("owed", "line", "post", "turn", "late", "word", "stack", "untagged")
 """Alerts about one seat's street: past with it."""
 MAX_SUMS = 4096
 """Partial sums tried to tell ante from blind; a post is a handful of chips."""
@@ -25,6 +26,8 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state = draft.state
     assert state.profile is not None
     hand = Hand.start(setup, state.profile)
+    money.hand_begins(state)
+    state.gone_ns = {}
     state.hand = hand
     state.hand_id = setup.hand_id
     state.hand_profile = state.profile
@@ -155,6 +158,7 @@ def close_street(draft: Draft, *, by_order: bool = False) -> bool:
     state.lines = {seat: Line(settled=settled) for seat, settled in left_over.items()}
     state.hand = hand
     state.ruled = ()
+    state.gone_ns = {}
     if hand.over:
         _end(draft, hand)
         return False

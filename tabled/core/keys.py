@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from firmware_bridge.wire import Press
 from tabled.core import hands, looks, operator
-from tabled.core.chips import bet_in_sight
+from tabled.core.chips import attempt_of
 from tabled.core.corrections import reopen_with_word
 from tabled.core.draft import Draft
+from tabled.core.sight import watched
 from tabled.core.state import MAX_PRESSES_REMEMBERED, EarlyKey
-from tabled.fusion.motion import MAX_WORDS, Attempt, Spoken, spoken
+from tabled.fusion.attempt import MAX_WORDS, Spoken
+from tabled.fusion.motion import spoken
 from tabled.fusion.settings import MS
 from tabled.model.ruling import Reason
 
@@ -59,7 +61,7 @@ def attach(draft: Draft, press: Press, seat: str, pos: int) -> None:
     Where the dealer was told to count because a reader cannot, the same key confirms what stands on the screen.
     """
     state = draft.state
-    attempt = state.attempts.get(seat, Attempt(seat, faced=bet_in_sight(draft)))
+    attempt = attempt_of(draft, seat)
     word = _word(draft, press, seat, pos)
     if press.key == "hand_withdraws" and looks.may_confirm(draft.state, attempt):
         draft.state.confirmed = looks.substance(attempt)
@@ -74,7 +76,7 @@ def attach(draft: Draft, press: Press, seat: str, pos: int) -> None:
     else:
         _meaningless(draft, press)
         return
-    state.attempts = {**state.attempts, seat: attempt}
+    state.attempts = {**state.attempts, seat: watched(state, attempt)}
 
 
 def next_early(draft: Draft) -> bool:

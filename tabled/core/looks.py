@@ -1,8 +1,9 @@
 """Which looks a ruling waits for before it is final, and how long each may take by its reader's own word.
 
-A motion that is over proves nothing until each antenna of the line has been looked at once more: only a
-look that began after it shows that nothing came in its last moments.  Beside it a neighbour's antenna must
-have been asked since the last chip landed, or the chip may be the neighbour's, read across.
+A motion that is over proves nothing until each antenna of the line has been looked at again: only looks that
+began after it show that nothing came in its last moments, and only several of them that no chip is hidden.
+Beside it a neighbour's antenna must have been asked since the last chip landed, or the chip may be the
+neighbour's, read across.
 
 The reader states how long that takes (`Bound`).  One that states nothing, is lost, or exceeds its word
 cannot make anything final; then the dealer is told to count, and a key confirms what stands on the screen.
@@ -15,8 +16,10 @@ import msgspec
 from tabled.core.draft import Draft
 from tabled.core.entries import Stated
 from tabled.core.state import TableState, area_key, bet_antennas
-from tabled.fusion.motion import Attempt
-from tabled.fusion.settings import MS
+from tabled.fusion.attempt import Attempt
+from tabled.fusion.closing import still_since_ns
+from tabled.fusion.presence import Area, miss_cost
+from tabled.fusion.settings import MS, SensorModel
 from tabled.model.layout import Antenna
 from tabled.model.ruling import Reason
 
@@ -68,16 +71,30 @@ def awaited(state: TableState, attempt: Attempt, over_ns: int) -> tuple[Awaited,
         if bound is None or _lost(state, antenna):
             found.append(Awaited(antenna, over_ns, None))
         elif attempt.arrivals:
-            # A full look is wanted: one of the chips may have been taken back.
-            seen_ns = area.clean.earliest_ns if area is not None and area.clean is not None else None
-            if seen_ns is None or seen_ns < over_ns:
-                found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, bound.removal_ns)))
+            if not _shows_all(state, area, still_since_ns(attempt, over_ns), over_ns):
+                within_ns = bound.removal_ns * _looks_wanted(state.config.fusion.sensor)
+                found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, within_ns)))
         else:
             seen_ns = area.new_tags_ns() if area is not None else None
             if seen_ns is None or seen_ns < over_ns:
                 found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, bound.arrival_ns)))
     found += [*awaited_beside(state, attempt)]
     return tuple(found)
+
+
+def _shows_all(state: TableState, area: Area | None, since_ns: int, over_ns: int) -> bool:
+    """Whether looks show all that lies there: so many since the motion ended that no buried chip can have escaped
+    them all, and a full one since the act was over, for a chip may have been taken back."""
+    assert state.config is not None
+    if area is None or area.clean is None or area.clean.earliest_ns < over_ns:
+        return False
+    model = state.config.fusion.sensor
+    return miss_cost([look for look in area.looks if look.start_ns >= since_ns], model) >= model.sure
+
+
+def _looks_wanted(model: SensorModel) -> int:
+    """Looks at a stack that no buried chip escapes."""
+    return 1 - (model.miss_buried - model.sure) // model.again_buried
 
 
 def awaited_beside(state: TableState, attempt: Attempt) -> tuple[Awaited, ...]:

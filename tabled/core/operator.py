@@ -6,7 +6,7 @@ from tabled.core import corrections, hands
 from tabled.core.adjudicate import answer
 from tabled.core.draft import Draft
 from tabled.core.state import Key, NotNow, TableState
-from tabled.fusion.motion import Spoken
+from tabled.fusion.attempt import Spoken
 from tabled.model.outcome import AbandonHand, Answer, AnyOperatorAct, NextStreet, Overrule, StartHand, Undo
 from tabled.model.ruling import Reason
 from tabled.rules.hand import SetupError, check_setup

@@ -8,7 +8,7 @@ record goes to the floor, whose decision may bring the true stack (`tabled.model
 from __future__ import annotations
 
 from tabled.core.draft import Draft
-from tabled.fusion.motion import Attempt, Doubt
+from tabled.fusion.attempt import Attempt, Doubt
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.hand import Hand
 from tabled.rules.overrule import recounted

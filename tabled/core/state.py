@@ -10,10 +10,11 @@ from typing import Literal
 
 import msgspec
 
-from firmware_bridge.wire import Press
+from firmware_bridge.wire import Press, TimeSpan
 from tabled.core.entries import Bound, TableConfig
-from tabled.fusion.motion import Attempt, DoubtKind
+from tabled.fusion.attempt import Attempt, DoubtKind
 from tabled.fusion.presence import Area
+from tabled.fusion.strokes import Stroke
 from tabled.model.hand import SeatView
 from tabled.model.layout import Antenna, Place
 from tabled.model.outcome import Phase, SeatLine, TableView
@@ -89,6 +90,34 @@ class OpenQuestion(msgspec.Struct, frozen=True):
     evidence: tuple[int, ...]
 
 
+class Sight(msgspec.Struct, frozen=True):
+    """What the camera sees and since when it may be believed.
+
+    ``since_ns`` is since when it watches the table (None: it does not); ``clear_ns`` since when a seat's zone is
+    in sight again (None: it is not now).  ``strokes`` are those of hands at each seat since its last act, ``hand_ns``
+    the newest time at which any hand may have been over its line.
+    """
+
+    since_ns: int | None = None
+    clear_ns: dict[str, int | None] = {}
+    strokes: dict[str, tuple[Stroke, ...]] = {}
+    hand_ns: dict[str, int] = {}
+
+
+class Stray(msgspec.Struct, frozen=True):
+    """By how much a stack changed while no hand was played, and when it was touched last."""
+
+    amount: int
+    last_ns: int
+
+
+class Landing(msgspec.Struct, frozen=True):
+    """A chip that the camera saw land at a seat, and when; some tag should explain it."""
+
+    seat: str
+    span: TimeSpan
+
+
 class EarlyKey(msgspec.Struct, frozen=True):
     """A key pressed before its seat's turn was known to have come, and its journal position."""
 
@@ -123,8 +152,15 @@ class TableState(msgspec.Struct, kw_only=True):
     areas: dict[str, Area] = {}
     places: dict[str, str] = {}
     """UID to the antenna where that tag most likely lies: each tag in one place."""
+    where: dict[str, str] = {}
+    """UID to the name of the place where each chip that has been seen is, or went (see `tabled.core.money`)."""
+    gone_ns: dict[str, int] = {}
+    """UID to when a chip that left a line of this street was read there last."""
+    strays: dict[str, Stray] = {}
+    landings: tuple[Landing, ...] = ()
     lines: dict[str, Line] = {}
     attempts: dict[str, Attempt] = {}
+    sight: Sight = Sight()
     standing: Standing | None = None
     question: OpenQuestion | None = None
     answers: dict[DoubtKind, bool] = {}

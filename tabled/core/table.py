@@ -18,12 +18,13 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import blind, chips, corrections, hands, keys, looks, operator
+from tabled.core import blind, chips, corrections, hands, keys, looks, money, operator, sight
 from tabled.core.adjudicate import adjudicate, deadline_ns, look_due_ns, out_of_turn
 from tabled.core.draft import Draft
-from tabled.core.entries import AnyInput, Ordered, Seen, Started, Stated
-from tabled.core.state import MAX_REQUESTS_REMEMBERED, TableState
-from tabled.fusion.motion import Attempt
+from tabled.core.entries import AnyInput, Ordered, Seen, Started, Stated, Ticked
+from tabled.core.state import MAX_REQUESTS_REMEMBERED, Sight, TableState
+from tabled.fusion.attempt import Attempt
+from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome
 from tabled.model.ruling import Reason
 
@@ -75,6 +76,8 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
         looks.on_stated(draft, entry)
     elif isinstance(entry, Ordered):
         _order(draft, entry.act)
+    if isinstance(entry, Ticked):
+        money.timers(draft)
     blind.tell(draft)
     _advance(draft)
     looks.drop_idle(draft)
@@ -84,11 +87,11 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
 
 def next_wake_ns(state: TableState) -> int | None:
     """Host time at which the core wants a `Ticked` entry if nothing else comes first."""
-    if state.phase not in ("posting", "betting", "sweeping"):
-        return blind.due_ns(state)
-    draft = Draft(state, state.position)
-    times = [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
-    times += [look_due_ns(draft), blind.due_ns(state)]
+    times = [money.due_ns(state), blind.due_ns(state)]
+    if state.phase in ("posting", "betting", "sweeping"):
+        draft = Draft(state, state.position)
+        times += [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
+        times.append(look_due_ns(draft))
     if state.phase == "posting":
         times.append(state.post_by_ns)
     future = [t for t in times if t is not None and t > state.now_ns]
@@ -98,11 +101,12 @@ def next_wake_ns(state: TableState) -> int | None:
 def _start(draft: Draft, entry: Started) -> None:
     state = draft.state
     # Nothing is known of the time since the last entry: no antenna counts as looked at before it is again.
-    state.areas = {key: replace(area, clean=None, fresh=None) for key, area in state.areas.items()}
+    state.areas = {key: replace(area, clean=None, fresh=None, looks=()) for key, area in state.areas.items()}
     state.bounds, state.bound_since_ns, state.overran, state.blind = {}, {}, {}, {}
     if state.clock and state.clock != entry.clock:
         _forget_clock(draft, entry.at_ns)
     state.clock = entry.clock
+    state.sight = Sight()
     state.epoch = entry.epoch
     state.config = entry.config
     state.profile = entry.config.profile
@@ -113,7 +117,7 @@ def _forget_clock(draft: Draft, now_ns: int) -> None:
     state = draft.state
     wide = TimeSpan(min(0, now_ns), now_ns)
     state.areas = {
-        key: replace(area, tags={u: replace(t, arrived=wide) for u, t in area.tags.items()})
+        key: replace(area, tags={u: replace(t, arrived=wide, misses=()) for u, t in area.tags.items()})
         for key, area in state.areas.items()
     }
     state.attempts = {s: chips.forget_times(a, now_ns) for s, a in state.attempts.items()}
@@ -138,11 +142,19 @@ def _see(draft: Draft, entry: Seen) -> None:
         chips.on_inventory(draft, seen)
     elif isinstance(seen, Press):
         keys.on_press(draft, seen)
+    elif isinstance(seen, HandMoved):
+        sight.on_hand(draft, seen)
+    elif isinstance(seen, ChipsLanded):
+        sight.on_landed(draft, seen)
+    elif isinstance(seen, CameraTrust):
+        sight.on_trust(draft, seen)
     elif isinstance(seen, DeviceLost):
+        sight.on_lost(draft, seen)
         params: dict[str, int | str] = {"device": seen.device, "why": seen.reason, "advice": seen.advice}
         draft.alert(f"device:{seen.device}", "fault", Reason("device_lost", params))
         blind.on_device(draft, seen)
     elif isinstance(seen, DeviceUp):
+        sight.on_up(draft, seen)
         draft.clear(f"device:{seen.device}")
         blind.on_device(draft, seen)
     elif isinstance(seen, Restarted):

@@ -8,7 +8,7 @@ had been told to stay quiet is a clean answer for every tag but those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -19,11 +19,24 @@ from tabled.fusion.settings import SensorModel
 MAX_TAGS_PER_AREA = 512
 """More tags than this on one antenna are not chips on a line; further new ones are refused and counted."""
 
+MAX_LOOKS = 40
+"""Complete inventories of an antenna that are remembered to weigh when a chip came."""
+
 Inventory = Present | CleanEmpty | Corrupt
 
 
+class Look(msgspec.Struct, frozen=True):
+    """One inventory that names every tag there but the ``quiet`` ones: when it began, and whether other chips lay
+    there that could hide one."""
+
+    start_ns: int
+    crowded: bool
+    quiet: frozenset[str] = frozenset()
+
+
 class Sighting(msgspec.Struct, frozen=True):
-    """One tag on one antenna.  ``arrived`` runs from the last clean absence to the first sighting.
+    """One tag on one antenna.  ``arrived`` holds its coming: from the last look that cannot have missed it to the
+    first sighting; ``misses`` are the looks between the two, oldest first.
 
     ``peak`` is the highest level it has had: one that never got beyond its first answer may have been a ghost.
     """
@@ -33,27 +46,27 @@ class Sighting(msgspec.Struct, frozen=True):
     first_pos: int
     last_pos: int
     peak: int = 0
+    misses: tuple[Look, ...] = ()
+    last_ns: int = 0
+    """Start of the newest inventory that named it."""
+    missed: int = 0
+    """Inventories in a row that should have named it and did not."""
+    hits: int = 1
+    """Inventories that named it."""
 
 
 class Area(msgspec.Struct, frozen=True):
     """What is known of one antenna.
 
     ``clean`` is the span of its newest complete inventory, ``fresh`` that of the newest one that looked for new
-    tags alone, and ``quiet`` the tags of which that one says nothing.
+    tags alone; ``looks`` are the newest few of both, oldest first.
     """
 
     tags: dict[str, Sighting] = {}
     clean: TimeSpan | None = None
     refused: int = 0
+    looks: tuple[Look, ...] = ()
     fresh: TimeSpan | None = None
-    quiet: frozenset[str] = frozenset()
-
-    def absent_ns(self, uid: str) -> int:
-        """Start of the newest inventory that shows that this tag, which is not among ``tags``, was not there."""
-        looks = [self.clean]
-        if uid not in self.quiet:
-            looks.append(self.fresh)
-        return max((look.earliest_ns for look in looks if look is not None), default=0)
 
     def new_tags_ns(self) -> int | None:
         """Start of the newest inventory that would have named a new tag; None before any."""
@@ -67,8 +80,21 @@ class Delta(msgspec.Struct, frozen=True):
     left: tuple[str, ...] = ()
 
 
-def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[Area, Delta]:
-    """Fold one inventory into an area.  ``pos`` is its journal position."""
+def observe(
+    area: Area,
+    seen: Inventory,
+    pos: int,
+    model: SensorModel,
+    *,
+    hand_ns: int | None = None,
+    expected: Container[str] = (),
+) -> tuple[Area, Delta]:
+    """Fold one inventory into an area.  ``pos`` is its journal position.
+
+    ``hand_ns`` is the newest time at which a hand may have been over the place, None where nobody knows: a chip that
+    was read after it lies there still, however often it is missed, unless the camera missed a hand.  ``expected`` are
+    tags that may well come here now: for them one answer is enough.
+    """
     if isinstance(seen, Corrupt):
         return area, Delta()
     uids = tuple(dict.fromkeys(tag.uid for tag in seen.tags)) if isinstance(seen, Present) else ()
@@ -83,35 +109,72 @@ def observe(area: Area, seen: Inventory, pos: int, model: SensorModel) -> tuple[
             refused += 1
             continue
         if known is None:
-            span = TimeSpan(min(area.absent_ns(uid), seen.span.latest_ns), seen.span.latest_ns)
-            level = model.start + model.hit
-            tags[uid] = Sighting(level, span, pos, pos, level)
+            missed = _may_have_missed([look for look in area.looks if uid not in look.quiet], model)
+            # Too few looks so far: the tag may have lain there all the time.
+            since = missed[0].start_ns if miss_cost(missed, model) >= model.sure else 0
+            span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
+            level = (model.start_expected if uid in expected else model.start) + model.hit
+            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen.span.earliest_ns)
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
-            tags[uid] = replace(known, level=level, last_pos=pos, peak=max(level, known.peak))
+            peak, last, hits = max(level, known.peak), seen.span.earliest_ns, known.hits + 1
+            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits)
     left: list[str] = []
     after = replace(area, tags=tags, refused=refused)
     if complete or quiet:
-        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model)
-        after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span, quiet=quiet)
+        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model, hand_ns)
+        look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet)
+        after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
+        after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
     return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
 
 
-def _lower_missing(tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel) -> list[str]:
+def _lower_missing(
+    tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel, hand_ns: int | None
+) -> list[str]:
     """Every tag but the ``excused`` was clearly absent.  Quiet ones lie there still and may hide others in a stack."""
-    step = model.miss_lone if len(tags) <= 1 else model.miss_stack
+    lone = len(tags) <= 1
+    first, again = (model.miss_lone, model.again_lone) if lone else (model.miss_buried, model.again_buried)
     left = []
     for uid, known in list(tags.items()):
         if uid in excused:
             continue
-        level = known.level - step
+        untouched = hand_ns is not None and hand_ns < known.last_ns and known.peak >= model.confirmed
+        level = known.level - (model.miss_untouched if untouched else again if known.missed else first)
         if level <= model.gone:
             del tags[uid]
             left.append(uid)
         else:
-            tags[uid] = replace(known, level=level, last_pos=pos)
+            tags[uid] = replace(known, level=level, last_pos=pos, missed=known.missed + 1)
     return left
+
+
+def _may_have_missed(looks: Sequence[Look], model: SensorModel) -> tuple[Look, ...]:
+    """The newest looks, back to where missing them all is too unlikely; all of them where they are too few for that."""
+    for n in range(1, len(looks) + 1):
+        if miss_cost(looks[-n:], model) >= model.sure:
+            return tuple(looks[-n:])
+    return tuple(looks)
+
+
+def miss_cost(looks: Sequence[Look], model: SensorModel) -> int:
+    """How unlikely it is, in thousandths of a nat, that all these looks (oldest first) missed a chip that lay there.
+
+    Misses go together: a chip that one look missed is likely missed by the next one too.
+    """
+    first, *rest = looks or (None,)
+    if first is None:
+        return 0
+    once = model.miss_buried if first.crowded else model.miss_lone
+    return once + sum(model.again_buried if look.crowded else model.again_lone for look in rest)
+
+
+def surely_gone(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
+    """Whether a chip that was read last at ``since_ns`` cannot still lie there: so many looks has not even a chip that
+    lies badly escaped."""
+    missed = sum(look.start_ns > since_ns for look in looks)
+    return missed > 0 and model.miss_buried + (missed - 1) * model.again_badly >= model.sure
 
 
 def lower(area: Area, uid: str, model: SensorModel) -> Area:

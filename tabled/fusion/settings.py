@@ -11,22 +11,35 @@ MS = 1_000_000
 class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Log-likelihood steps of the presence filter, in thousandths of a nat.
 
-    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``floor`` and ``ceiling``.
-    ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
-    ``miss_lone`` is ln(0.05/0.99).  ``miss_stack`` is far weaker than ln(0.15/0.99) because misses
-    in a stack are correlated: the chip that was hidden once stays hidden.  ``elsewhere`` is what an answer on
-    another antenna takes away, ``moved`` by how much another antenna must be likelier before the tag is there.
+    A tag's level is ln(P(on this antenna) / P(not)) times 1000, kept within ``gone`` and ``ceiling``.  ``start`` is
+    that of a tag that nothing speaks for, ``start_expected`` of a registered chip that is nowhere else, where a hand
+    is over the line.  ``hit`` is ln(0.95/0.01): a lone chip is read 95 times in 100, a neighbour's or ghost's once.
+
+    ``miss_lone`` is -ln(0.05/0.99) and ``miss_buried`` -ln 0.15; ``again_lone`` and ``again_buried`` are -ln 0.22 and
+    -ln 0.5 for a look right after one that missed, because misses go together: the chip that was hidden once stays
+    hidden; ``again_badly`` is -ln 0.75, for one that lies badly.  ``miss_untouched`` is for a chip that no hand has
+    been near since it was read.  ``elsewhere`` is what an answer on another antenna takes away, ``moved`` by how much
+    another antenna must be likelier before the tag is there.
+
+    A reading is sure when any other one costs ``sure`` more (1 in 1000): so a chip was not there before looks that
+    could all have missed it only at that cost.
     """
 
     start: int = -4000
     hit: int = 4550
     miss_lone: int = 2990
-    miss_stack: int = 1250
+    miss_untouched: int = 250
+    again_badly: int = 290
+    start_expected: int = -1000
     elsewhere: int = 500
     moved: int = 1000
     confirmed: int = 3000
     gone: int = -2000
     ceiling: int = 6000
+    miss_buried: int = 1900
+    again_buried: int = 690
+    again_lone: int = 1500
+    sure: int = 6900
 
 
 class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,6 +53,10 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     A blind or ante that is not seen ``post_wait_ms`` after the hand began is asked for by name.
     ``look_grace_ms`` is what an awaited look at an antenna may take beyond its reader's own bound, for its way to the
     journal, before the dealer is told that it did not come.
+
+    With a camera: a hand that went back less than ``together_mm`` and rested less than ``together_ms`` is still in
+    the same motion; from ``apart_mm`` or ``apart_ms`` on it is in another one (§7.1).  ``hand_gone_ms`` after the hand
+    left its motion is over; a hand that lies over the line for ``hand_rests_ms`` is waited for no longer.
     """
 
     one_motion_ms: int = 500
@@ -50,6 +67,12 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     reaction_min_ms: int = 200
     reaction_max_ms: int = 1500
     look_grace_ms: int = 500
+    together_mm: int = 10
+    apart_mm: int = 30
+    together_ms: int = 100
+    apart_ms: int = 200
+    hand_gone_ms: int = 400
+    hand_rests_ms: int = 4000
     sensor: SensorModel = SensorModel()
 
     def __post_init__(self) -> None:
@@ -57,6 +80,8 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             raise ValueError("one_motion_ms must not be larger than two_motions_ms, nor negative")
         if not 0 <= self.reaction_min_ms <= self.reaction_max_ms:
             raise ValueError("reaction_min_ms must not be larger than reaction_max_ms, nor negative")
+        if not (0 <= self.together_mm <= self.apart_mm and 0 <= self.together_ms <= self.apart_ms):
+            raise ValueError("together_mm and together_ms must not be larger than apart_mm and apart_ms, nor negative")
         if self.motion_close_ms <= 0:
             raise ValueError("motion_close_ms must be positive")
         if self.look_grace_ms < 0:

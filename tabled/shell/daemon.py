@@ -23,6 +23,7 @@ from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, T
 from tabled.core.state import NotNow, TableState, view
 from tabled.core.table import next_wake_ns
 from tabled.journal import Journal, JournalUnwritable
+from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.layout import Layout
 from tabled.model.outcome import AlertRaised, AnyOperatorAct, AnyOutcome, Overrule, RulingIssued, TableView
 from tabled.model.ruling import Reason
@@ -287,7 +288,7 @@ class Daemon:
     def _after(self, committed: Committed) -> None:
         """Only now: a device may forget what it said, the operator hears what was done, the terminal shows it."""
         entry = committed.entry
-        if isinstance(entry, Seen):
+        if isinstance(entry, Seen) and not isinstance(entry.observation, HandMoved | ChipsLanded | CameraTrust):
             self._bridge.acknowledge(entry.observation)
         if isinstance(entry, Ordered):
             self._orders.pop(entry.act.request, None)

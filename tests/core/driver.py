@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, DeviceId, Present, Press, Tag, TimeSpan
+from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, DeviceId, DeviceUp, Present, Press, Tag, TimeSpan
 from tabled.core.entries import AnyInput, Bound, Ordered, Seen, Started, Stated, TableConfig, Ticked
 from tabled.core.state import TableState, area_key, view
 from tabled.core.table import next_wake_ns, step
 from tabled.fusion.settings import MS, FusionSettings
+from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved, HandOf, HandStep
 from tabled.model.hand import HandSetup, SeatSetup
 from tabled.model.layout import Antenna, Layout, Place
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome, RulingIssued, StartHand, TableView
@@ -16,6 +17,7 @@ from tabled.shell.profiles import load
 
 READER = DeviceId("reader")
 PANEL = DeviceId("panel")
+CAMERA = DeviceId("camera")
 OutcomeT = TypeVar("OutcomeT")
 SWEEP_MS = 100
 
@@ -23,7 +25,9 @@ SWEEP_MS = 100
 class Bench:
     """A table of ``stacks`` with the given profile; chips are drawn from an endless tray."""
 
-    def __init__(self, stacks: tuple[int, ...] = (5000, 5000, 5000), profile: str = "swedish") -> None:
+    def __init__(
+        self, stacks: tuple[int, ...] = (5000, 5000, 5000), profile: str = "swedish", *, camera: bool = False
+    ) -> None:
         self.seats = tuple(str(n + 1) for n in range(len(stacks)))
         self.stacks = stacks
         self.now_ms = 1_000
@@ -48,10 +52,15 @@ class Bench:
             chips=self.values,
             profile=load(profile),
             fusion=FusionSettings(),
+            camera=CAMERA if camera else "",
         )
         self.config = config
         self.feed(Started(at_ns=self.ns, epoch="e", clock="c", version="0", config=config))
         self.state_bounds()
+        if camera:
+            now = TimeSpan(self.ns, self.ns)
+            self.feed(Seen(at_ns=self.ns, observation=DeviceUp(CAMERA, now, "simulated", "1", BootId(1))))
+            self.feed(Seen(at_ns=self.ns, observation=CameraTrust(CAMERA, now, True)))
         self.sweep()
 
     def state_bounds(
@@ -121,6 +130,31 @@ class Bench:
         span = TimeSpan(self.ns, self.ns)
         press = Press(PANEL, span, BootId(7), self.presses, key, seat, amount, said_first)
         self.feed(Seen(at_ns=self.ns, observation=press))
+
+    def hand(self, seat: str, step: HandStep, *, retreat_mm: int = 0, pause_ms: int = 0, by: HandOf = "player") -> None:
+        """The camera reports a step of a hand that happened just now, give or take 17 ms."""
+        span = TimeSpan(self.ns - 17 * MS, self.ns + 17 * MS)
+        moved = HandMoved(CAMERA, span, seat, step, by, retreat_mm, pause_ms)
+        self.feed(Seen(at_ns=self.ns, observation=moved))
+
+    def trip(self, seat: str, *chips: int, retreat_mm: int = 0, pause_ms: int = 0, by: HandOf = "player") -> list[str]:
+        """A hand comes over the line, lets chips go and leaves; takes about 600 ms."""
+        self.hand(seat, "enters", retreat_mm=retreat_mm, pause_ms=pause_ms, by=by)
+        self.wait(200)
+        there = self.put(seat, *chips)
+        self.wait(300)
+        self.hand(seat, "leaves", by=by)
+        return there
+
+    def trust(self, trusted: bool, reason: str = "ok", *, seat: str = "") -> None:
+        """The camera says whether it may be believed."""
+        span = TimeSpan(self.ns, self.ns)
+        self.feed(Seen(at_ns=self.ns, observation=CameraTrust(CAMERA, span, trusted, reason, seat)))
+
+    def landed(self, seat: str, *, area_mm2: int = 1200) -> None:
+        """The camera reports a chip that landed within the last 200 ms."""
+        span = TimeSpan(self.ns - 200 * MS, self.ns)
+        self.feed(Seen(at_ns=self.ns, observation=ChipsLanded(CAMERA, span, seat, 0, 0, area_mm2)))
 
     def order(self, act: AnyOperatorAct) -> None:
         """An operator's command arrives."""

@@ -88,11 +88,22 @@ def test_a_second_trip_is_a_string_bet_and_a_call() -> None:
     bench = Bench()
     bench.deal()
     bench.put("3", 100)
-    bench.wait(1300)
+    bench.wait(1600)
     bench.put("3", 500)
     bench.wait(3000)
     final = bench.final("3")
     assert (final.ruling.action, final.ruling.to, final.ruling.back) == ("call", 100, 500)
+    assert bench.of(QuestionAsked) == []
+
+
+def test_a_pause_that_missed_looks_can_explain_is_asked_about() -> None:
+    bench = Bench()
+    bench.deal()
+    bench.put("3", 100)
+    bench.wait(1300)
+    bench.put("3", 500)
+    bench.wait(3000)
+    assert [q.reason.code for q in bench.of(QuestionAsked)] == ["ask_one_motion"]
 
 
 def pause_in_doubt(bench: Bench) -> QuestionAsked:
@@ -150,7 +161,7 @@ def test_no_final_ruling_while_the_antenna_answers_only_corruptly() -> None:
     bench.sweep()
     bench.wait(3000, skip=("3",))
     assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
-    bench.wait(300)
+    bench.wait(1000)
     assert bench.final("3").ruling.action == "call"
 
 

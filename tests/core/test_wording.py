@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import tabled
+from tabled.fusion.attempt import DoubtKind
 from tabled.outlets.wording import LANGUAGES, codes
 from tabled.outlets.wording.catalogue import gaps
 
 ROOT = Path(tabled.__file__).parent
-BUILT = {"ask_said_first", "ask_one_motion", "said_first_yes", "said_first_no", "one_motion_yes", "one_motion_no"}
+BUILT = {f"{k}_{end}" for k in get_args(DoubtKind) for end in ("yes", "no")} | {f"ask_{k}" for k in get_args(DoubtKind)}
 
 
 def uttered() -> dict[str, set[str] | None]:

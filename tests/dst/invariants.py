@@ -13,7 +13,7 @@ from firmware_bridge.session.acts import MEMORY
 from hw_sim.people import HandRecord
 from hw_sim.world import Spot, World
 from tabled.core.state import MAX_PRESSES_REMEMBERED, RECENT_RULINGS, TableState
-from tabled.fusion.motion import MAX_ARRIVALS, MAX_WORDS
+from tabled.fusion.attempt import MAX_ARRIVALS, MAX_WORDS
 from tabled.outlets.mqtt import MAX_ACKS
 from tabled.outlets.outbox import MAX_IN_FLIGHT
 from tabled.shell.daemon import MAX_ORDERS

@@ -85,8 +85,9 @@ class Clockwork:
         )
         chips = self._worth = {c.uid: c.denomination for c in self.world.chips}
         config = TableConfig(
-            site="eval", table=name, layout=layout, chips=chips, profile=self.profile, fusion=FusionSettings()
-        )
+            site="eval", table=name, layout=layout, chips=chips, profile=self.profile, fusion=FusionSettings(),
+            camera=convert.CAMERA if self.noise.camera else "",
+        )  # fmt: skip
         self.feed(Started(at_ns=self.now, epoch=name, clock="virtual", version="0", config=config))
         devices = [convert.READER, convert.PANEL]
         if self.noise.camera and self._sees_cameras:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from firmware_bridge.wire import BootId, DeviceId, Press, TimeSpan
-from tabled.fusion.motion import Arrival, Attempt, acts, doubts, spoken
+from tabled.fusion.attempt import Arrival, Attempt
+from tabled.fusion.motion import acts, doubts, spoken
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.acts import HandReturnsToStack, HandWithdraws, Place, PullBack, Say
 

@@ -25,6 +25,10 @@ def empty(n: int) -> CleanEmpty:
     return CleanEmpty(R, span(n), 1)
 
 
+def corrupt(n: int) -> Corrupt:
+    return Corrupt(R, span(n), 1, "status 83")
+
+
 def fold(*seen: Present | CleanEmpty | Corrupt) -> Area:
     area = Area()
     for pos, one in enumerate(seen, 1):
@@ -32,9 +36,27 @@ def fold(*seen: Present | CleanEmpty | Corrupt) -> Area:
     return area
 
 
-def test_arrival_span_runs_from_last_clean_absence_to_first_sighting() -> None:
+def test_an_arrival_lies_after_the_looks_that_cannot_all_have_missed_it() -> None:
+    area = fold(*(empty(n) for n in range(1, 9)), present(9, "A"))
+    sighting = area.tags["A"]
+    assert sighting.arrived == TimeSpan(500, 950)
+    assert [look.start_ns for look in sighting.misses] == [500, 600, 700, 800]
+
+
+def test_looks_at_other_chips_miss_a_buried_one_more_easily() -> None:
+    area = fold(*(present(n, "A") for n in range(1, 20)), present(20, "A", "B"))
+    assert area.tags["B"].arrived == TimeSpan(1100, 2050)
+
+
+def test_a_corrupt_answer_is_no_look() -> None:
+    area = fold(*(empty(n) for n in range(1, 6)), corrupt(6), corrupt(7), present(8, "A"))
+    assert area.tags["A"].arrived == TimeSpan(200, 850)
+
+
+def test_with_too_few_looks_a_chip_may_have_lain_there_before() -> None:
     area = fold(empty(1), empty(2), present(3, "A"))
-    assert area.tags["A"].arrived == TimeSpan(200, 350)
+    assert area.tags["A"].arrived == TimeSpan(0, 350)
+    assert [look.start_ns for look in area.tags["A"].misses] == [100, 200]
 
 
 def test_a_chip_that_was_there_at_start_up_may_have_come_at_any_time_before() -> None:
@@ -73,7 +95,7 @@ def test_the_absence_of_others_says_nothing_of_a_quiet_tag() -> None:
 def test_a_quiet_tag_does_not_excuse_the_others() -> None:
     area = fold(empty(1), present(2, "A", "B"), present(3, "A", "B"))
     gone: list[str] = []
-    for n in range(4, 12):
+    for n in range(4, 16):
         area, delta = observe(area, fresh(n, quiet=("A",)), n, MODEL)
         gone += delta.left
     assert gone == ["B"]
@@ -81,13 +103,15 @@ def test_a_quiet_tag_does_not_excuse_the_others() -> None:
 
 
 def test_a_new_tag_came_after_the_look_for_new_tags_that_did_not_name_it() -> None:
-    area = fold(present(1, "A"), present(2, "A"), fresh(5, quiet=("A",)), fresh(6, "B", quiet=("A",)))
-    assert area.tags["B"].arrived == TimeSpan(500, 650)
+    looks = [fresh(n, quiet=("A",)) for n in range(2, 12)]
+    area = fold(present(1, "A"), *looks, fresh(12, "B", quiet=("A",)))
+    assert area.tags["B"].arrived == TimeSpan(300, 1250)
 
 
 def test_a_look_in_which_a_tag_was_quiet_does_not_bound_its_coming() -> None:
-    area = fold(empty(1), fresh(5, quiet=("A",)), present(6, "A"))
-    assert area.tags["A"].arrived == TimeSpan(100, 650)
+    looks = [fresh(n, quiet=("A",)) for n in range(5, 9)]
+    area = fold(*(empty(n) for n in range(1, 5)), *looks, present(9, "A"))
+    assert area.tags["A"].arrived == TimeSpan(100, 950)
 
 
 def test_the_newest_look_for_new_tags_is_a_full_one_or_one_for_new_tags_alone() -> None:
@@ -178,3 +202,20 @@ def test_levels_stay_in_their_bounds_and_arrivals_never_lie_in_the_future(kinds:
 @given(st.integers(-10_000, 10_000), st.integers(0, 5_000))
 def test_confidence_grows_with_the_level(level: int, more: int) -> None:
     assert 0 < confidence(level) <= confidence(level + more) < 1000
+
+
+def test_a_chip_that_no_hand_has_been_near_is_not_gone_because_it_is_missed() -> None:
+    area = fold(empty(1), present(2, "A"), present(3, "A"))
+    for n in range(4, 24):
+        area, _ = observe(area, empty(n), n, MODEL, hand_ns=250)
+    assert set(area.tags) == {"A"}
+    for n in range(24, 60):
+        area, _ = observe(area, empty(n), n, MODEL, hand_ns=250)
+    assert set(area.tags) == set(), "the camera may have missed a hand"
+
+
+def test_a_hand_near_it_makes_an_absence_count_in_full() -> None:
+    area = fold(empty(1), present(2, "A"), present(3, "A"))
+    for n in range(4, 9):
+        area, _ = observe(area, empty(n), n, MODEL, hand_ns=350)
+    assert set(area.tags) == set()

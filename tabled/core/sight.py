@@ -1,0 +1,121 @@
+"""What the camera contributes: strokes of hands at each seat, chips that it saw land, and whether to believe it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from firmware_bridge.wire import DeviceLost, DeviceUp
+from tabled.core import money
+from tabled.core.draft import Draft
+from tabled.core.state import TableState
+from tabled.fusion.attempt import Attempt
+from tabled.fusion.strokes import follow
+from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
+from tabled.model.ruling import Reason
+
+FAR_NS = 1 << 62
+"""Later than any time: the hand is over the line still."""
+
+
+def on_hand(draft: Draft, seen: HandMoved) -> None:
+    """Fold one step of a hand.  What a camera that is not trusted, or not this table's, reports is left out."""
+    state = draft.state
+    if not _watching(draft, seen.device, seen.seat):
+        return
+    strokes = follow(state.sight.strokes.get(seen.seat, ()), seen, draft.position)
+    over = any(s.left is None for s in strokes)
+    hand_ns = FAR_NS if over else max((s.left.latest_ns for s in strokes if s.left is not None), default=0)
+    state.sight = replace(
+        state.sight,
+        strokes={**state.sight.strokes, seen.seat: strokes},
+        hand_ns={**state.sight.hand_ns, seen.seat: hand_ns},
+    )
+    attempt = state.attempts.get(seen.seat)
+    if attempt is not None:
+        state.attempts = {**state.attempts, seen.seat: watched(state, attempt)}
+
+
+def on_landed(draft: Draft, seen: ChipsLanded) -> None:
+    """A chip that the camera saw land and no tag explains is money that nobody counts."""
+    if _watching(draft, seen.device, seen.seat):
+        money.landed(draft, seen)
+
+
+def on_up(draft: Draft, seen: DeviceUp) -> None:
+    """The camera answers; it watches as soon as it says that it may be trusted."""
+    if seen.device == _camera(draft):
+        draft.state.sight = replace(draft.state.sight, since_ns=None, clear_ns={})
+
+
+def on_lost(draft: Draft, seen: DeviceLost) -> None:
+    """The camera is gone: from here on the reader is alone, and asks more."""
+    if seen.device == _camera(draft):
+        draft.state.sight = replace(draft.state.sight, since_ns=None, clear_ns={}, strokes={})
+        _forget_sight(draft, "")
+
+
+def on_trust(draft: Draft, seen: CameraTrust) -> None:
+    """The camera says for itself whether it may be believed, for the table or for one seat."""
+    state = draft.state
+    if seen.device != _camera(draft):
+        return
+    subject = f"camera:{seen.seat}" if seen.seat else "camera"
+    if seen.trusted:
+        since = seen.span.latest_ns
+        if seen.seat:
+            state.sight = replace(state.sight, clear_ns={**state.sight.clear_ns, seen.seat: since})
+        else:
+            state.sight = replace(state.sight, since_ns=since)
+        draft.clear(subject)
+        return
+    if seen.seat:
+        state.sight = replace(state.sight, clear_ns={**state.sight.clear_ns, seen.seat: None})
+    else:
+        state.sight = replace(state.sight, since_ns=None)
+    _forget_sight(draft, seen.seat)
+    params: dict[str, int | str] = {"seat": seen.seat, "why": seen.reason}
+    draft.alert(subject, "warning", Reason("camera_blind_seat" if seen.seat else "camera_blind", params))
+
+
+def watched(state: TableState, attempt: Attempt) -> Attempt:
+    """The attempt with the strokes at its seat, and whether the camera had it in sight since before its first chip."""
+    strokes = state.sight.strokes.get(attempt.seat, ())
+    since, clear = state.sight.since_ns, state.sight.clear_ns.get(attempt.seat, 0)
+    first = min((a.likely.earliest_ns for a in attempt.arrivals), default=None)
+    sighted = since is not None and clear is not None and (first is None or max(since, clear) <= first)
+    known = {s.pos for s in strokes}
+    kept = tuple(s for s in attempt.strokes if s.pos not in known)
+    return replace(attempt, strokes=(*kept, *strokes), sighted=sighted)
+
+
+def act_over(state: TableState, seat: str) -> None:
+    """The seat's act is ruled: strokes that ended belong to it; a hand that is still over the line goes on."""
+    strokes = tuple(s for s in state.sight.strokes.get(seat, ()) if s.left is None)
+    state.sight = replace(state.sight, strokes={**state.sight.strokes, seat: strokes})
+
+
+def hand_ns(state: TableState, seat: str) -> int | None:
+    """The newest time at which a hand may have been over a seat's line; None while the camera cannot tell."""
+    since, clear = state.sight.since_ns, state.sight.clear_ns.get(seat, 0)
+    if since is None or clear is None:
+        return None
+    return max(since, clear, state.sight.hand_ns.get(seat, 0))
+
+
+def _watching(draft: Draft, device: str, seat: str) -> bool:
+    sight = draft.state.sight
+    if device != _camera(draft) or sight.since_ns is None or sight.clear_ns.get(seat, 0) is None:
+        return False
+    config = draft.state.config
+    return config is not None and seat in config.layout.seats
+
+
+def _camera(draft: Draft) -> str:
+    """The device that watches this table; no device is named "" ."""
+    return draft.state.config.camera if draft.state.config is not None else ""
+
+
+def _forget_sight(draft: Draft, seat: str) -> None:
+    """Acts in the making (of one seat, or all) can no longer be told by the camera."""
+    state = draft.state
+    state.attempts = {s: replace(a, sighted=False) if not seat or s == seat else a for s, a in state.attempts.items()}

@@ -1,0 +1,48 @@
+"""When an act is over: the hand gone, the words said, and since when a look at the line shows all of it."""
+
+from __future__ import annotations
+
+from tabled.fusion.attempt import Attempt
+from tabled.fusion.settings import MS, FusionSettings
+from tabled.fusion.strokes import Stroke
+
+
+def closes_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:
+    """When the attempt's motion and words are over, if nothing more comes (host ns).  None: it waits for an event."""
+    if attempt.empty:
+        return None
+    gone = _hand_gone_ns(attempt, fusion)
+    if attempt.arrivals and gone is not None:
+        quiet = max(attempt.last_ns(), gone)
+    else:
+        quiet = attempt.last_ns() + fusion.motion_close_ms * MS
+    touch = attempt.first_touch()
+    if touch is None:
+        # A word alone: the chips that go with it are on their way.
+        return quiet + fusion.reaction_max_ms * MS
+    return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
+
+
+def still_since_ns(attempt: Attempt, over_ns: int) -> int:
+    """From when on a look shows all that the motion brought: the hand has left, or the last chip been seen."""
+    strokes = _players(attempt)
+    left = [s.left.latest_ns for s in strokes if s.left is not None]
+    if left and len(left) == len(strokes):
+        return min(max(left), over_ns)
+    return over_ns if attempt.closed_ns is not None else min(over_ns, attempt.last_ns())
+
+
+def _players(attempt: Attempt) -> list[Stroke]:
+    """Strokes of the player, as far as the camera is to be believed."""
+    return [s for s in attempt.strokes if s.by != "dealer"] if attempt.sighted else []
+
+
+def _hand_gone_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:
+    """When the player's hand is surely done; None when the camera did not see it."""
+    ends = [
+        s.begins.latest_ns + fusion.hand_rests_ms * MS
+        if s.left is None
+        else s.left.latest_ns + fusion.hand_gone_ms * MS
+        for s in _players(attempt)
+    ]
+    return max(ends, default=None)
