@@ -45,6 +45,7 @@ class DecoderConformance:
     """Whether a frame carries a checksum.  Without one a flip may make another frame of a right shape."""
 
     def make(self) -> Decoder[Any]:
+        """A new decoder, as a port that was just opened gets it."""
         raise NotImplementedError
 
     def decode(self, *pieces: bytes) -> tuple[list[Any], Decoder[Any]]:

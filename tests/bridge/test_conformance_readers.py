@@ -74,7 +74,7 @@ class Hasty(Talkative):
 def test_the_kit_finds_a_session_that_repeats_or_guesses(bad: type[Talkative], test: str, says: str) -> None:
     class Broken(TestFeig):
         def make_session(self) -> Session:
-            return bad(FeigSession(NAME, FeigOptions(antennas=(1, 2))))  # type: ignore[return-value]
+            return bad(FeigSession(NAME, FeigOptions(antennas=(1, 2))))  # type: ignore[return-value]  # a session in all but its type
 
     with pytest.raises(AssertionError, match=says):
         getattr(Broken(), test)()
@@ -84,7 +84,7 @@ def test_the_kit_finds_a_busy_loop() -> None:
     class Busy(Talkative):
         next_wake_ns = 0
 
-    bench = Bench(Busy(FeigSession(NAME, FeigOptions(antennas=(1,)))), peers.FeigReader({}))  # type: ignore[arg-type]
+    bench = Bench(Busy(FeigSession(NAME, FeigOptions(antennas=(1,)))), peers.FeigReader({}))  # type: ignore[arg-type]  # the same
     bench.start()
     with pytest.raises(AssertionError, match="busy loop"):
         bench.run(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tabled.outlets.wording import say
 from tests.rules.table import judged, locked, open_to, profile, rule, short, situation
 
 TDA = "tda-2024"
@@ -14,8 +15,6 @@ def adjust(r):
 
 
 def said(r):
-    from tabled.outlets.wording import say
-
     return [say(c.reason, "en") for c in r.candidates]
 
 

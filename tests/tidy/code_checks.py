@@ -103,7 +103,7 @@ def _undocumented(path: str, body: list[ast.stmt]) -> Iterator[Finding]:
     for node in body:
         if isinstance(node, ast.If | ast.Try):  # definitions under a condition
             yield from _undocumented(path, [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.stmt)])
-        if not isinstance(node, Function | ast.ClassDef) or node.name.startswith("_") or _repeats(node):
+        if not isinstance(node, Function | ast.ClassDef) or node.name.startswith(("_", "test_")) or _repeats(node):
             continue
         if not ast.get_docstring(node):
             yield Finding(path, node.lineno, f"{node.name} says nothing: give shapes, units and errors in a docstring")
