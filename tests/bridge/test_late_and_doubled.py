@@ -163,7 +163,7 @@ def test_a_doubled_ok_does_not_switch_a_metratec_field_on() -> None:
 
 
 class Dawdler:
-    """A reader that holds still for some requests and then catches up: two with each new one, one in a while without."""
+    """A reader that holds still for some requests and then catches up: two with each new one, at times one alone."""
 
     def __init__(self, reader: FeigReader) -> None:
         self.reader = reader

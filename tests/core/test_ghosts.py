@@ -1,0 +1,61 @@
+"""Chips that were read and are not there, and chips that lie there and are not read."""
+
+from __future__ import annotations
+
+from tests.core.driver import Bench
+from tests.core.test_breaks import dealt
+
+
+def test_a_ghost_before_the_turn_does_not_make_the_seats_own_act_one_on_the_older_bet() -> None:
+    bench = Bench((5000,) * 4)
+    bench.deal()
+    ghost = bench.put("4", 500)
+    bench.sweep()
+    bench.lift("4", ghost)
+    bench.wait(2000)
+    bench.put("3", 500, 500)
+    bench.wait(3000)
+    assert bench.final("3").ruling.to == 1000
+    bench.put("4", 500, 500)
+    bench.wait(3000)
+    assert (bench.final("4").ruling.action, bench.final("4").ruling.to) == ("call", 1000)
+
+
+def test_a_chip_taken_back_and_put_down_again_pays_what_is_owed_though_the_street_is_over() -> None:
+    bench = dealt()
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.put("1", 25, 25)
+    bench.wait(3000)
+    bench.press("raise_to", 300, said_first=True)
+    there = bench.put("2", 100, 100)
+    bench.wait(3000)
+    assert bench.final("2").ruling.to == 300
+    bench.press("fold")
+    bench.wait(1000)
+    there = bench.put("1", 100, 100)
+    bench.wait(500)
+    bench.lift("1", there[1:])
+    bench.wait(3000)
+    if bench.state.question:
+        bench.press("key_a")
+    bench.wait(4000)
+    assert bench.state.phase == "sweeping"
+    assert bench.state.lines["1"].owed == 100
+    bench.lines["1"].append(there[1])
+    bench.wait(1000)
+    assert bench.state.lines["1"].owed == 0
+
+
+def test_a_chip_given_back_before_its_act_was_reopened_does_not_lie_there_for_ever() -> None:
+    bench = dealt()
+    there = bench.put("3", 1000)
+    bench.wait(3000)
+    assert bench.final("3").ruling.back == 900
+    bench.lift("3", there)
+    bench.wait(1500)
+    bench.put("3", 100)
+    bench.wait(3000)
+    bench.put("3", 25)
+    bench.wait(4000)
+    assert there[0] not in bench.state.lines["3"].settled
