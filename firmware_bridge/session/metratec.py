@@ -10,7 +10,8 @@ port the one that was asked, else the answer proves nothing.  There is no checks
 shape counts as a tag that was there once.
 
 Lanes "ont", for a single port: ``INV ONT`` names each tag once while it has power; ``SRI OFF`` and ``SRI SS 100``
-before a full look wake all.  ``SRT`` and ``RNW`` mean that the reader has started anew.
+before a full look wake all.  Beside other readers the field goes on behind ``SAP MAN``, else it would be on at the port
+of the look before.  ``SRT`` and ``RNW`` mean that the reader has started anew.
 """
 
 from __future__ import annotations
@@ -318,17 +319,20 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
     def _begin_look(self, look: Look, now_ns: int) -> None:
         if self._muting and look.lane is Lane.FULL and self._field_on is not False:
             self._ask("SRI OFF", self._on_off, now_ns)
-        elif not self._field_on:
-            self._ask("SRI SS 100", self._on_field, now_ns)
+        elif len(self.options.antennas) > 1 and not self._automatic:
+            # Before the field is on: at the port of the last look it would be on beside others.
+            self._ask(f"SAP MAN {self._port_of(look.antenna)}", self._on_port, now_ns)
         else:
-            self._select(look.antenna, now_ns)
+            self._energise(now_ns)
 
-    def _select(self, antenna: int, now_ns: int) -> None:
-        """The port; where there is nothing to select, something else between two inventories all the same: a
-        reply that comes twice cannot answer the next one.
+    def _energise(self, now_ns: int) -> None:
+        """The field; where it is on, something else between two inventories all the same: a reply that comes twice
+        cannot answer the next one.
         """
-        if len(self.options.antennas) > 1 and not self._automatic:
-            self._ask(f"SAP MAN {self._port_of(antenna)}", self._on_port, now_ns)
+        if not self._field_on:
+            self._ask("SRI SS 100", self._on_field, now_ns)
+        elif len(self.options.antennas) > 1 and not self._automatic:
+            self._ask_inventory(now_ns)
         else:
             self._ask("RFW", self._on_between, now_ns)
 
@@ -343,20 +347,20 @@ class MetratecSession(PolledSession[Answer, MetratecOptions]):
         if answer.word != "OK!":
             return self._spoilt(f"the field would not switch off: {answer.word}", now_ns)
         self._field_on = False
-        self._ask("SRI SS 100", self._on_field, now_ns)
+        self._energise(now_ns)
         return []
 
     def _on_field(self, answer: Answer, now_ns: int) -> Found:
         if answer.word != "OK!":
             return self._spoilt(f"the field would not switch on: {answer.word}", now_ns)
         self._field_on = True
-        self._select(self._antenna, now_ns)
+        self._ask_inventory(now_ns)
         return []
 
     def _on_port(self, answer: Answer, now_ns: int) -> Found:
         if answer.word != "OK!":
             return self._spoilt(f"port {self._port_of(self._antenna)} refused: {answer.word}", now_ns)
-        self._ask_inventory(now_ns)
+        self._energise(now_ns)
         return []
 
     def _ask_inventory(self, now_ns: int) -> None:

@@ -287,6 +287,9 @@ class FeigReader(Reader):
         if mux >= len(self._channels) or out1 > 8 or out2 > 8 or (out1 == out2 != 0):
             self._count("bad channel")
             return PARAMETER_RANGE, b""
+        if self.quirks.stubborn_mux and self._rng.random() < RARE:
+            self._count("stubborn multiplexer")
+            return PARAMETER_RANGE, b""
         # Only input 1 is wired; what is routed to input 2 stays dark.
         self._channels[mux] = out1
         self._energise(now_ns)

@@ -42,12 +42,22 @@ class HeldPress(msgspec.Struct, frozen=True):
 class Panel:
     """The panel's core (`hw_sim.devices.Device`).
 
-    Its tick starts at a random point of its 32 bits and runs ``drift_ppm`` too fast.  Presses wait in a
-    queue of 16 and are sent again every 200 ms until they are acknowledged; `reset` keeps them.
+    Its tick starts at a random point of its 32 bits, with ``wraps_soon`` at most 8 s before their end, and runs
+    ``drift_ppm`` too fast.  Presses wait in a queue of 16 and are sent again every 200 ms until they are
+    acknowledged; `reset` keeps them.
     """
 
-    def __init__(self, *, seed: int = 0, drift_ppm: float = 0.0, model: str = "sim-panel", start_ns: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        drift_ppm: float = 0.0,
+        model: str = "sim-panel",
+        start_ns: int = 0,
+        wraps_soon: bool = False,
+    ) -> None:
         self._rng = Random(seed)
+        self._wraps_soon = wraps_soon
         self._drift = drift_ppm
         self._model = model
         self._queue: deque[HeldPress] = deque()
@@ -59,7 +69,7 @@ class Panel:
 
     def _start(self, now_ns: int) -> None:
         self._boot_ns = now_ns
-        self._tick0 = self._rng.randrange(1 << 32)
+        self._tick0 = (1 << 32) - 1 - self._rng.randrange(8_000_000 if self._wraps_soon else 1 << 32)
         self.boot_id = self._rng.randrange(1, 1 << 32)
         self._seq = 0
         self._act_seq = 0

@@ -13,6 +13,7 @@
 | ``type_b_card`` | feig | an ISO 14443 B card lies over antenna 1: the published TR-TYPE 05 data set |
 | ``ont_default`` | feig | starts with "only new transponders" on (CPR manual page 49: default of CFG5.ONT is 05) |
 | ``mux_wrapped`` | feig | the multiplexer's 0xDD is known only as first data byte of 0xBF, its status as last one |
+| ``stubborn_mux`` | feig | one selection of a channel in 50 is refused with status 11 and changes nothing |
 | ``standard_only`` | feig | knows no advanced frames and does not answer them |
 | ``crc_mode`` | metratec | starts with checksums on: CCE to every command without one, until ``COF 4F5E`` |
 | ``field_on`` | metratec | starts with the field on (otherwise RNW until ``SRI``) |
@@ -51,6 +52,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     type_b_card: bool = False
     ont_default: bool = False
     mux_wrapped: bool = False
+    stubborn_mux: bool = False
     standard_only: bool = False
     crc_mode: bool = False
     field_on: bool = False

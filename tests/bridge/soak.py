@@ -2,9 +2,11 @@
 
 ``python -m tests.bridge.soak --minutes 10 --seed 1``
 
-Four simulated readers and a panel on pseudo-terminals, the real bridge on the other end, and a seeded run of faults:
+Six simulated readers and a panel on pseudo-terminals, the real bridge on the other end, and a seeded run of faults:
 chunks dropped, doubled, damaged, split and stalled in both directions; cables pulled and put back under other names;
-readers and panel restarted; a journal that is slow and now and then refuses.  Chips are put down and taken up, keys
+readers and panel restarted; a journal that is slow and now and then refuses.  Inventories fail, come in parts or
+with a warning and half of the chips, a multiplexer refuses, the panel's tick wraps; two readers lie beside each
+other, and one whose field is on makes the other miss chips in silence.  Chips are put down and taken up, keys
 are pressed.  Now and then the daemon dies with a press in hand that is in no journal yet, and another takes its place
 with the journal's memory alone.  What is asserted:
 
@@ -15,9 +17,9 @@ with the journal's memory alone.  What is asserted:
 * a pulled cable is a `DeviceLost` within a second, and every device is up at the end.
 
 Two faults are left out because no host can tell them.  metraTec's lines have no checksum: a flipped bit can make
-another UID, so that line is not damaged.  A Pepper's "next" and an inventory of only new tags are not repeatable: when
+another UID, so that line is not damaged.  "More" of an inventory and one of only new tags are not repeatable: when
 such a request is doubled on its way and the first of the two answers is lost, a chip is skipped; so nothing is
-doubled towards those two readers (no cable does that; answers are doubled all the same).
+doubled towards readers that are asked so (no cable does that; answers are doubled all the same).
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ from hw_sim.devices.feig import FeigReader
 from hw_sim.devices.metratec import MetratecReader
 from hw_sim.devices.panel import Panel
 from hw_sim.devices.pepper import PepperReader
-from hw_sim.devices.physics import Timing
+from hw_sim.devices.physics import Air, Noise, Timing
+from hw_sim.devices.quirks import Quirks
 from hw_sim.pty_port import PtyPort, now_ns
 
 S = 1_000_000_000
@@ -50,12 +53,21 @@ FAULTS = FaultPlan(drop=0.01, duplicate=0.01, corrupt=0.01, split=0.05, stall=0.
 SEEN_WITHIN_S = 30.0
 """A chip that is not told for so long is lost; a cable may be out for 2 s, and a second one pulled meanwhile."""
 KEYS = ("fold", "check", "call", "bet", "raise_to", "floor", "key_a")
-READERS: dict[str, tuple[type[Any], tuple[int, ...], dict[str, Any]]] = {
-    "feig": (FeigReader, (1, 2, 3, 9, 10), {}),
-    "feig-ont": (FeigReader, (1,), {"lanes": "ont", "presence_ms": 400}),
-    "pepper": (PepperReader, (1, 2, 3), {}),
-    "metratec": (MetratecReader, (1, 2, 3), {}),
+NOISE = Noise(rf_error=0.02, rf_warning=0.02)
+PARTS = {"max_records": 2, "noise": NOISE}
+READERS: dict[str, tuple[type[Any], tuple[int, ...], dict[str, Any], dict[str, Any]]] = {
+    "feig": (FeigReader, (1, 2, 3, 9, 10), {}, {"noise": NOISE, "quirks": Quirks(stubborn_mux=True)}),
+    "feig-ont": (FeigReader, (1,), {"lanes": "ont", "presence_ms": 400}, PARTS),
+    "pepper": (PepperReader, (1, 2, 3), {}, {}),
+    "metratec": (MetratecReader, (1, 2, 3), {}, {}),
+    "feig-beside": (FeigReader, (1, 2), {}, {"places": {1: 101, 2: 103}, **PARTS}),
+    "metratec-beside": (MetratecReader, (1, 2), {}, {"places": {1: 102, 2: 104}}),
 }
+"""Make, antennas, options of the driver, and what the simulated reader is like."""
+NEIGHBOURS = [(("feig-beside", a), ("metratec-beside", b)) for a, b in ((1, 1), (2, 1), (2, 2))]
+"""Places whose numbers differ by one."""
+REPEATS_BADLY = frozenset(("pepper", "feig-ont", "feig-beside"))
+"""Nothing is doubled towards these: they are asked for parts."""
 
 
 class Chip:
@@ -117,41 +129,49 @@ class Soak:
         self.doomed = False
         """The daemon dies with the next press in hand."""
         self.dying = asyncio.Event()
+        self.air = Air()
         self.configs = configs = [
             self._reader(name, folder, n) for n, name in enumerate(READERS) if not only or name in only
         ]
-        self.panel = Panel(seed=seed, drift_ppm=90.0, start_ns=now_ns())
+        self.panel = Panel(seed=seed, drift_ppm=90.0, start_ns=now_ns(), wraps_soon=True)
         self._port("panel", self.panel, folder, 9)
         configs.append(DeviceConfig("panel", "panel", str(folder / "panel")))
         self.bridge = self._new_bridge()
 
     def _new_bridge(self) -> Bridge:
-        bridge = Bridge(self.configs, self._sink, time.monotonic_ns, chance=random.Random(self.seed).random)
+        chance = random.Random(self.seed).random
+        there = {config.id for config in self.configs}
+        pairs = [pair for pair in NEIGHBOURS if all(place[0] in there for place in pair)]
+        bridge = Bridge(self.configs, self._sink, time.monotonic_ns, chance=chance, neighbours=pairs)
         bridge.remember(self.committed.values())
         return bridge
 
     def _reader(self, name: str, folder: Path, number: int) -> DeviceConfig:
-        make, antennas, options = READERS[name]
+        make, antennas, options, nature = READERS[name]
+        places = nature.get("places", {})
+        antenna_at = {place: antenna for antenna, place in (places or {a: a for a in antennas}).items()}
         for antenna in antennas:
             self.chips[(name, antenna)] = [
                 Chip(f"E0040150{number:02X}{antenna:02X}{n:04X}", name, antenna) for n in range(4)
             ]
         count = max(antennas)
         reader = make(
-            lambda antenna: [c.uid for c in self.chips.get((name, antenna), ()) if c.lies],
+            lambda place: [c.uid for c in self.chips.get((name, antenna_at.get(place, 0)), ()) if c.lies],
             antennas=count,
             seed=self.seed + number,
             timing=Timing(restart_ms=700.0),
+            air=self.air if places else None,
+            **nature,
         )
         self.readers[name] = reader
         self._port(name, reader, folder, number)
-        kind = name.removesuffix("-ont")
+        kind = name.partition("-")[0]
         return DeviceConfig(name, kind, str(folder / name), options={"antennas": list(antennas), **options})
 
     def _port(self, name: str, device: Any, folder: Path, number: int) -> None:
-        faults = replace(FAULTS, corrupt=0.0) if name == "metratec" else FAULTS
+        faults = replace(FAULTS, corrupt=0.0) if name.startswith("metratec") else FAULTS
         self.ports[name] = port = PtyPort(device, faults=faults, seed=self.seed * 16 + number, link=folder / name)
-        if name in ("pepper", "feig-ont"):
+        if name in REPEATS_BADLY:
             port._to_device.plan = replace(FAULTS, duplicate=0.0)
         self.up[name] = False
 

@@ -83,3 +83,25 @@ def test_a_metratec_reader_is_set_up_in_the_dark_beside_another(shared: bool) ->
     bench.until(LOOKS, 4)
     fields = [line for line in readers[1].log if line.startswith("SRI")]
     assert fields[0] == ("SRI OFF" if shared else "SRI SS 100")
+
+
+def test_a_metratec_reader_is_never_on_at_the_port_of_the_look_before() -> None:
+    """Its neighbour may be on there: the field goes on only where the look is."""
+    options = MetratecOptions(antennas=(1, 2, 3), first_port=1, min_sweep_ms=0)
+    sessions = [MetratecSession(DeviceId(f"reader-{n}"), options) for n in range(2)]
+    readers = [MetratecReader({1: [A]}, ports=8), MetratecReader({}, ports=8)]
+    turns = Turns(TimePlan([s.member_in(shared=True) for s in sessions], [(("reader-0", 2), ("reader-1", 1))]))
+    for session in sessions:
+        session.share(turns)
+    on: list[tuple[int, int]] = []
+
+    def script(command: str, reply: bytes) -> bytes:
+        if readers[0].rf and turns.energised():
+            look = next((antenna for device, antenna in turns.energised() if device == "reader-0"), 0)
+            on.append((readers[0].port, look))
+        return reply
+
+    readers[0].script = script
+    Bench(*zip(sessions, readers, strict=True)).until(LOOKS, 40)
+    assert len({port for port, _ in on}) == 3
+    assert all(port == look for port, look in on)
