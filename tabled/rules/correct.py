@@ -60,13 +60,16 @@ def stands(hand: Hand, profile: Profile, seat: str, why: str, topic: str) -> Rul
     )
 
 
-def before_put(hand: Hand, seat: str) -> Hand:
-    """The hand with the unruled amount on ``seat``'s line back in its stack, and the turn its own."""
+def before_put(hand: Hand, seat: str, later: Sequence[str] = ()) -> Hand:
+    """The hand with the unruled amount on ``seat``'s line back in its stack, and the turn its own.
+
+    What the ``later`` seats put in to answer it was not in the pot then: it does not raise a limit by the pot.
+    """
     i = hand.table.index[seat]
     put = hand.bet[i]
     before = hand.copy()
     before.stack[i] += put
-    before.total -= put
+    before.total -= put + sum(hand.bet_of(s) for s in later)
     before.paid[i] -= put
     before.bet[i] = 0
     if before.state[i] != IN:
@@ -78,13 +81,14 @@ def before_put(hand: Hand, seat: str) -> Hand:
     return before
 
 
-def over_pot(hand: Hand, seat: str, put: int | None = None) -> bool:
-    """Whether ``put`` is over what pot limit allows the seat; without it, the unruled amount on its line."""
+def over_pot(hand: Hand, seat: str, put: int | None = None, later: Sequence[str] = ()) -> bool:
+    """Whether ``put`` is over what pot limit allows the seat; without it, the unruled amount on its line, which
+    ``later`` seats have answered."""
     if hand.table.structure != POT_LIMIT:
         return False
     i = hand.table.index[seat]
     if put is None:
-        hand, put = before_put(hand, seat), hand.bet[i]
+        hand, put = before_put(hand, seat, later), hand.bet[i]
     return put > hand.raise_range(i)[1]
 
 
@@ -109,12 +113,14 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str], t
     followers = {s: hand.bet_of(s) for s in later if hand.status_of(s) != "folded" and hand.bet_of(s) == put}
     lying = hand.line_chips.get(hand.table.index[seat], ())
     known = bool(lying) and sum(lying) == put
-    spot = Spot(before_put(hand, seat), profile, Gesture(seat=seat, motions=(lying if known else (put,),)))
+    gesture = Gesture(seat=seat, motions=(lying if known else (put,),))
+    spot = Spot(before_put(hand, seat, tuple(followers)), profile, gesture)
     judged = settle(spot, read_chips(spot) if known else _as_amount(spot, put))
     ruling, after = judged
     cite = tuple(dict.fromkeys((*profile.clauses(topic), *ruling.cite)))
     if after is None:
         return Judgement(replace(ruling, cite=cite), None)
+    after.total += sum(followers.values())
     adjust = (*(() if not ruling.add else (Adjustment(seat, ruling.add),)), *_follow(after, followers))
     return Judgement(
         replace(

@@ -243,7 +243,7 @@ class Docket:
     def _correct_put(self, seat: str) -> Judgement:
         acts = [a for _, a in self.groups]
         followed: list[list[AnyAct]] = [[Decided(s, "call")] for s in self.put_followers]
-        over = correct.over_pot(self.start, seat)
+        over = correct.over_pot(self.start, seat, later=self.put_followers)
         setting = self.profile.pot_overbet_window if over else self.profile.correction_window
         topic = "correct_pot" if over else "correct"
         why = self._window([*followed, *acts], setting)

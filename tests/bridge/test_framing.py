@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import pytest
 
+from firmware_bridge.conformance import DecoderConformance, Sample
 from firmware_bridge.framing import feig, panel
 from firmware_bridge.framing.feig import FeigDecoder, FeigFrame
 from firmware_bridge.framing.panel import PanelDecoder, PanelFrame
-from firmware_bridge.conformance import DecoderConformance, Sample
 from tests.bridge.peers import crc16, feig_reply, hello_payload, panel_frame, press_payload, records
 
 METRATEC = b"INV\rE0040150A05F02B7\rIVF 01\r"

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import pytest
 
+from firmware_bridge.conformance import DecoderConformance, Sample
 from firmware_bridge.framing import metratec, pepper
 from firmware_bridge.framing.metratec import MetratecDecoder
 from firmware_bridge.framing.pepper import PepperDecoder, PepperFrame
-from firmware_bridge.conformance import DecoderConformance, Sample
 from tests.bridge.peers import feig_reply, panel_frame
 from tests.bridge.peers_readers import ccitt, pepper_frame
 

@@ -434,3 +434,13 @@ def test_tda_57_over_a_bet():
     assert short(rule(TDA, facing(500, pot=3000, blinds=(50, 100)), "B say number 5")) == ("call", 500, 500, 0)
     r = rule(TDA, facing(2600, pot=3000, blinds=(200, 400)), "B say raise 7")
     assert (r.action, [c.to for c in r.candidates], r.default_to) == ("floor", [7000], 7000)
+
+
+def test_tda_52_b_who_called_too_much_does_not_raise_the_pot_it_is_measured_by():
+    where = situation(
+        "A 4900/100* B 4000/1000* C 4000/1000* D 5000", "D", 100, 100, blinds=(50, 100), pot=100,
+        structure="pot-limit", prior="A bet 100, B put 1000, C call 1000",
+    )  # fmt: skip
+    r = rule(TDA, where, "dealer points", put_by="B")
+    assert (r.seat, r.action, r.to) == ("B", "corrected", 400)
+    assert dict(adjust(r)) == {"C": -600}
