@@ -11,7 +11,6 @@ from tabled.core.draft import Draft
 from tabled.core.sight import act_over
 from tabled.core.state import (
     MAX_RULED,
-    Key,
     OpenQuestion,
     Ruled,
     Standing,
@@ -21,7 +20,7 @@ from tabled.core.state import (
 )
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
 from tabled.fusion.closing import closes_ns
-from tabled.fusion.motion import acts, doubts, held, strange
+from tabled.fusion.motion import acts, doubtful_word, doubts, strange
 from tabled.fusion.presence import confidence, surely_gone
 from tabled.model.acts import AnyAct
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
@@ -91,63 +90,6 @@ def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
     over = over_ns(Draft(state, state.position), attempt)
     own = _missing(state, attempt, over)
     return looks.awaited_beside(state, attempt) if own is None else own
-
-
-def answer(draft: Draft, key: Key, by: str) -> bool:
-    """Settle the open question.  False when none is open."""
-    state = draft.state
-    question = state.question
-    if question is None:
-        return False
-    if question.doubt == "own_word":
-        _settle_whose_word(draft, question.seat, key == "key_a")
-    elif question.doubt == "own_chip":
-        _settle_own_chip(draft, question.seat, key == "key_a")
-    elif question.doubt == "let_go":
-        _settle_let_go(draft, question.seat, key == "key_a")
-    else:
-        state.answers = {**state.answers, question.doubt: key == "key_a"}
-        state.answered = question.evidence
-    state.question = None
-    draft.emit(QuestionClosed(question=question.position, answer=key, by=by))
-    return True
-
-
-def _settle_whose_word(draft: Draft, seat: str, own: bool) -> None:
-    """The dealer said whose word it was: it is the seat's own from now on, or it is gone."""
-    state = draft.state
-    attempt = state.attempts.get(seat)
-    if attempt is not None:
-        words = tuple(replace(w, doubtful=False) for w in attempt.words if own or not w.doubtful)
-        state.attempts = {**state.attempts, seat: replace(attempt, words=words)}
-
-
-def _settle_let_go(draft: Draft, seat: str, let_go: bool) -> None:
-    """The dealer said whether the chips that were taken back had been put down: they count, or they never came."""
-    state = draft.state
-    attempt = state.attempts.get(seat)
-    if attempt is not None:
-        uids = {a.uid for a in held(attempt)}
-        chips = tuple(replace(a, let_go=True) if a.uid in uids else a for a in attempt.arrivals)
-        chips = chips if let_go else tuple(a for a in chips if a.uid not in uids)
-        state.attempts = {**state.attempts, seat: replace(attempt, arrivals=chips)}
-
-
-def _settle_own_chip(draft: Draft, seat: str, own: bool) -> None:
-    """The dealer said whether chips that no hand of the seat was seen to bring are its act; if not, they go back."""
-    state = draft.state
-    attempt = state.attempts.get(seat)
-    if attempt is None:
-        return
-    chips = {a.uid: a.value for a in strange(attempt) if not a.taken_back}
-    if own:
-        arrivals = tuple(replace(a, own=True) if a.uid in chips else a for a in attempt.arrivals)
-    else:
-        arrivals = tuple(a for a in attempt.arrivals if a.uid not in chips)
-        line, back = draft.line(seat), sum(chips.values())
-        draft.set_line(seat, replace(line, settled={**line.settled, **chips}, back=line.back + back))
-        draft.alert(f"late:{seat}", "info", Reason("change_due", {"seat": seat, "amount": back}))
-    state.attempts = {**state.attempts, seat: replace(attempt, arrivals=arrivals)}
 
 
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
@@ -305,7 +247,7 @@ def _ask(draft: Draft, attempt: Attempt, doubt: Doubt, yes: Ruling, no: Ruling) 
             hand_id=state.hand_id,
             act=state.act + 1,
             seat=attempt.seat,
-            reason=Reason(f"ask_{doubt.kind}", {"seat": attempt.seat}),
+            reason=_question(doubt, attempt),
             choices=(
                 Choice("key_a", Reason(f"{doubt.kind}_yes"), yes.action, yes.to),
                 Choice("key_b", Reason(f"{doubt.kind}_no"), no.action, no.to),
@@ -315,6 +257,13 @@ def _ask(draft: Draft, attempt: Attempt, doubt: Doubt, yes: Ruling, no: Ruling) 
         )
     )
     state.question = OpenQuestion(position, attempt.seat, doubt.kind, attempt.asked_on())
+
+
+def _question(doubt: Doubt, attempt: Attempt) -> Reason:
+    word = doubtful_word(attempt) if doubt.kind == "own_word" else None
+    if word is not None and word.say.amount:
+        return Reason("ask_own_amount", {"seat": attempt.seat, "amount": word.say.amount})
+    return Reason(f"ask_{doubt.kind}", {"seat": attempt.seat})
 
 
 def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> None:

@@ -10,6 +10,7 @@ from tabled.core.draft import Draft
 from tabled.core.sight import watched
 from tabled.core.state import Line, TableState, area_key
 from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
+from tabled.fusion.motion import strange
 from tabled.fusion.presence import Area, lower, observe, owner
 from tabled.model.ruling import Reason
 
@@ -288,7 +289,7 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool, 
     attempt = state.attempts.get(seat)
     arrival = next((a for a in attempt.arrivals if a.uid == uid), None) if attempt is not None else None
     if attempt is not None and arrival is not None:
-        if arrival.certain and not elsewhere and not attempt.held:
+        if arrival.certain and not elsewhere and not attempt.held and arrival not in strange(attempt):
             _set_taken(draft, seat, uid, True, lay_ns)
         else:
             rest = tuple(a for a in attempt.arrivals if a.uid != uid)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tabled.core import corrections, hands
-from tabled.core.adjudicate import answer
+from tabled.core.answers import answer
 from tabled.core.draft import Draft
 from tabled.core.state import Key, NotNow, TableState
 from tabled.fusion.attempt import Spoken
+from tabled.fusion.motion import doubtful_word
 from tabled.model.outcome import AbandonHand, Answer, AnyOperatorAct, NextStreet, Overrule, StartHand, Undo
 from tabled.model.ruling import Reason
 from tabled.rules.hand import SetupError, check_setup
@@ -72,7 +73,8 @@ def settle(draft: Draft, key: Key, by: str) -> bool:
     disowned: tuple[Spoken, ...] = ()
     if question is not None and question.doubt == "own_word" and key == "key_b":
         attempt = draft.state.attempts.get(question.seat)
-        disowned = tuple(w for w in attempt.words if w.doubtful) if attempt is not None else ()
+        word = doubtful_word(attempt) if attempt is not None else None
+        disowned = (word,) if word is not None else ()
     if not answer(draft, key, by):
         return False
     for word in disowned:

@@ -54,8 +54,10 @@ def spoken(press: Press, seat: str, pos: int, settings: FusionSettings) -> Spoke
 def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
     """What the evidence leaves open, in the order in which it should be asked."""
     found: list[Doubt] = []
-    if any(w.doubtful for w in attempt.words):
-        found.append(Doubt("own_word", True))
+    other = doubtful_word(attempt)
+    if other is not None:
+        # A seat says one thing: with a newer word of its own the older one was the seat's before.
+        found.append(Doubt("own_word", other is attempt.words[-1]))
     if any(_word_order(w, attempt) is None for w in attempt.words):
         # A dealer who heard the word before the chips moved presses within his reaction time,
         # so the press nearest to the touch more likely reports a word that came first.
@@ -79,7 +81,8 @@ def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSe
     put = _without(attempt, hovered)
     before: list[AnyAct] = []
     after: list[AnyAct] = []
-    words = [w for w in attempt.words if not w.doubtful or answers["own_word"]]
+    other = None if answers.get("own_word", True) else doubtful_word(attempt)
+    words = [w for w in attempt.words if w is not other]
     for word in sorted(words, key=lambda w: (w.span.latest_ns, w.pos)):
         first = _word_order(word, put)
         if first is None:
@@ -131,6 +134,11 @@ def _lay_alone(arrival: Arrival, attempt: Attempt) -> bool:
 
 def _without(attempt: Attempt, chips: tuple[Arrival, ...]) -> Attempt:
     return replace(attempt, arrivals=tuple(a for a in attempt.arrivals if a not in chips)) if chips else attempt
+
+
+def doubtful_word(attempt: Attempt) -> Spoken | None:
+    """The oldest word that may have been the last seat's: what a question "its own word?" is about."""
+    return next((w for w in attempt.words if w.doubtful), None)
 
 
 def strange(attempt: Attempt) -> tuple[Arrival, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tabled.model.outcome import QuestionAsked
 from tests.core.driver import Bench
 from tests.core.test_breaks import dealt
 
@@ -59,3 +60,25 @@ def test_a_chip_given_back_before_its_act_was_reopened_does_not_lie_there_for_ev
     bench.put("3", 25)
     bench.wait(4000)
     assert there[0] not in bench.state.lines["3"].settled
+
+
+def test_two_words_that_may_be_the_last_seats_are_asked_about_one_by_one() -> None:
+    bench = dealt()
+    bench.put("3", 500, 500)
+    while bench.view.to_act == "3":
+        bench.wait(100)
+    assert bench.final("3").ruling.to == 1000
+    bench.press("raise_to", 1000)  # what seat 3 said behind its chips, keyed late
+    bench.press("call")
+    bench.put("1", 500, 500)
+    bench.wait(5000)
+    assert [q.reason.code for q in bench.of(QuestionAsked)] == ["ask_own_amount"]
+    assert bench.of(QuestionAsked)[0].stands == "key_b", "a newer word of its own stands behind it"
+    bench.press("key_b")
+    bench.wait(3000)
+    if bench.state.question is not None:
+        assert bench.of(QuestionAsked)[-1].reason.code == "ask_own_word"
+        bench.press("key_a")
+        bench.wait(2000)
+    assert (bench.final("1").ruling.action, bench.final("1").ruling.to) == ("call", 1000)
+    assert bench.final("3").ruling.to == 1000
