@@ -57,9 +57,9 @@ def test_a_loss_is_told_once_while_it_lasts_and_again_when_it_happens_again() ->
         assert len(seen) == 2, "another matter"
         up = DeviceUp(DeviceId("r"), TimeSpan(7, 7), model="m", firmware="f", boot=BootId(0))
         it._deliver([up])
-        it._lost("hung up", "plug it in", subject="gone")
-        it._lost("hung up", "plug it in", subject="gone")
+        it._lost("permission denied", "add the group", subject="")
+        it._lost("permission denied", "add the group", subject="")
         losses = [o for o in seen if isinstance(o, DeviceLost)]
-        assert [o.reason for o in losses] == ["hung up", "permission denied", "hung up"]
+        assert [o.reason for o in losses] == ["hung up", "permission denied", "permission denied"]
 
     asyncio.run(body())
