@@ -234,6 +234,7 @@ class Soak:
         """One daemon after the other: what a dead one had in hand is lost with it."""
         while True:
             await self.dying.wait()
+            self._check_clock()
             await self.bridge.stop()
             self.counts["daemon died"] += 1
             self.counts["presses that died with it"] += len(self.in_hand)
@@ -334,6 +335,7 @@ class Soak:
                 self._move_chips(now)
                 if now >= next_press:
                     self._press(now)
+                    self._check_clock()
                     next_press = now + int(S * self.chance.uniform(0.05, 0.8))
                 self._assert_nothing_wrong()
                 assert not mishaps.done(), mishaps.exception()
@@ -366,6 +368,7 @@ class Soak:
             if all(self.up.values()) and not self.panel.pending and all(c.settled for c in chips):
                 break
             await asyncio.sleep(0.02)
+        self._check_clock()
         self._assert_nothing_wrong()
         assert not self.dying.is_set(), "the last daemon did not come up"
         assert all(self.up.values()), f"not up at the end: {self.up}"
@@ -375,6 +378,12 @@ class Soak:
             for chip in stack:
                 expected = ["came", "left"] * len(chip.spans)
                 assert chip.told == expected[: 2 * len(chip.spans) - chip.lies], f"{chip.uid}: {chip.told}"
+
+    def _check_clock(self) -> None:
+        """The panel's tick never jumps, so nothing that it says contradicts the clock that was learnt of it."""
+        jumps = next(health.figures.clock_jumps for health in self.bridge.health() if health.id == "panel")
+        if jumps:
+            self.wrong.append(f"the panel's clock was learnt anew {jumps} times")
 
     def _assert_nothing_wrong(self) -> None:
         assert not self.wrong, f"seed {self.seed}: " + "\n".join(self.wrong[:5])

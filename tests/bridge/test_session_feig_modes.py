@@ -114,6 +114,18 @@ def test_a_restart_shows_where_a_reader_is_shipped_otherwise_than_it_is_set() ->
     assert reader.ont == 0x04
 
 
+def test_a_spoilt_look_in_the_lane_is_followed_by_a_full_one() -> None:
+    """The reader named and muted a new chip, and its answer says only that something went wrong."""
+    bench, reader = lone([A], lanes="ont", presence_ms=30_000)
+    bench.until(RESULT, 3)
+    reader.field[0].append(B)
+    once = [True]
+    reader.script = lambda c, d, r: feig_reply(0xB0, 0x83) if c == 0xB0 and once and once.pop() else r
+    spoilt, after = bench.until(RESULT, 2)
+    assert isinstance(spoilt, Corrupt)
+    assert (uids(after), after.complete, after.quiet) == ([A, B], True, ())
+
+
 def test_a_lost_answer_hides_no_chip() -> None:
     bench, reader = lone([A], lanes="ont", presence_ms=30_000)
     bench.until(RESULT, 3)
