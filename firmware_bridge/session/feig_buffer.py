@@ -40,6 +40,8 @@ class FeigBufferSession(FeigSession):
         self._most = data_sets(options, byte_ns)
         self._taken_ns = 0
         """A data set that is new was made after this."""
+        self._cleared_ns = 0
+        """What was made before this is no more in the reader."""
 
     def member_in(self, *, shared: bool) -> Member:
         """The reader's own round cannot be put into a plan."""
@@ -57,6 +59,8 @@ class FeigBufferSession(FeigSession):
         self._reads = self.options.mode == "buffered"
         """The next question is for the table."""
         self._table.reopened()
+        if not self._table.timed:
+            self._taken_ns = self._cleared_ns  # what it holds counts as new
         self._asks_for = self._most
         """Data sets asked for at once.  An answer with fewer holds all that there are (H20411-0e-ID-B p. 153)."""
 
@@ -153,6 +157,7 @@ class FeigBufferSession(FeigSession):
         length = table_length(frame)
         if length == 0:
             self._table.emptied()
+            self._cleared_ns = self._question.first_ns
         if length is not None and length <= self._table.held:
             self._taken_ns = self._question.first_ns
 
@@ -163,7 +168,7 @@ class FeigBufferSession(FeigSession):
         self._reads = self.options.mode == "buffered"
         if frame.status == Status.NO_VALID_DATA:
             self._table.emptied()
-            self._taken_ns = asked_ns
+            self._taken_ns = self._cleared_ns = asked_ns
         elif self.options.mode == "notify" and not has_table(frame):
             self._foreign += 1  # it will repeat its notification
         else:
@@ -195,7 +200,10 @@ class FeigBufferSession(FeigSession):
     def _on_cleared(self, frame: FeigFrame, now_ns: int) -> Found:
         if frame.status != Status.OK:
             self._foreign += 1
-        elif self.options.mode == "buffered" or not self._table.timed:
+            self._pause(now_ns)
+            return []
+        self._cleared_ns = self._taken_ns
+        if self.options.mode == "buffered" or not self._table.timed:
             self._table.forget()
         self._pause(now_ns)
         return []

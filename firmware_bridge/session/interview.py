@@ -50,6 +50,7 @@ class Interview(Generic[FrameT, OptionsT]):
         self._closed = True
         self._question: Question[FrameT] | None = None
         self._last_key: object = None
+        self._answered_key: object = None
         self._resting = False
         self._rest_until_ns: int | None = None
         self._out.clear()
@@ -115,8 +116,9 @@ class Interview(Generic[FrameT, OptionsT]):
 
     def _ask_barrier(self, now_ns: int, *, first: Command | None = None) -> None:
         """Asks ``first`` or another command that no late answer can be taken for; waits if there is none."""
-        # One that came twice is an answer outstanding too, so what was asked last comes last.
-        others = sorted(self.barriers, key=lambda command: self._key_of(command) == self._last_key)
+        # The second of two equal answers is outstanding too: what was answered last comes last.
+        doubled = (self._last_key, self._answered_key)
+        others = sorted(self.barriers, key=lambda command: self._key_of(command) in doubled)
         for command in (first, *others):
             if command is None:
                 continue
@@ -176,6 +178,7 @@ class Interview(Generic[FrameT, OptionsT]):
                 continue
             self._silent = 0
             self._answered_ns = now_ns
+            self._answered_key = key
             found += question.handler(frame, now_ns)
         return found
 

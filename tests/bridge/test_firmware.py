@@ -69,7 +69,7 @@ class Wire:
         except BlockingIOError:
             time.sleep(0.002)
 
-    def frame(self, kind: int, seconds: float = 3.0) -> bytes:
+    def frame(self, kind: int, seconds: float = 45.0) -> bytes:
         """Wire bytes of the next frame of that type, without what came before it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -111,6 +111,44 @@ def test_data_sets_longer_than_reckoned_with_are_asked_for_by_fewer() -> None:
     assert not [o for o in bench.seen if isinstance(o, DeviceLost)]
 
 
+def test_a_barrier_is_none_of_which_a_doubled_answer_may_come() -> None:
+    """Between two reads the version is asked for; its answer may come twice, the second time after a silence."""
+    reader = BufferReader()
+    bench = buffered(reader)
+    bench.until(DeviceUp)
+    steps(bench, 12)
+    reader.script = lambda c, reply: b"" if c == 0x22 else reply
+    before = len(reader.log)
+    steps(bench, 12)
+    log = reader.log[before:]
+    read = log.index(0x22)
+    assert log[read - 1] == 0x65, "between two reads"
+    assert log[read + 1] not in (0x65, 0x22), "the barrier"
+
+
+def test_what_is_told_again_after_a_lost_line_keeps_an_honest_span() -> None:
+    """Without times of the reader nothing tells whether its data sets are those that were told before."""
+    reader = BufferReader()
+    reader.answer = lambda: untimed(reader)  # type: ignore[method-assign]  # the same without times
+    bench = buffered(reader, commits=False)
+    bench.until(DeviceUp)
+    steps(bench, 20)
+    reader.saw(A, 1, 5)
+    made = bench.now
+    (first,) = bench.until(Present)
+    steps(bench, 40)
+    bench.session.start(bench.now)
+    (again,) = bench.until(Present)
+    for told in (first, again):
+        assert told.span.earliest_ns <= made <= told.span.latest_ns
+
+
+def untimed(reader: BufferReader) -> bytes:
+    reader.read = min(len(reader.table), reader.asked)
+    sets = [b"\x00\x0e" + one[2:13] + one[-1:] for one in reader.table[: reader.read]]
+    return feig_reply(0x22, 0, b"\x11" + reader.read.to_bytes(2, "big") + b"".join(sets), advanced=True)
+
+
 def test_a_table_of_which_nothing_can_arrive_in_time_is_refused() -> None:
     options = FeigOptions(antennas=(1,), mode="buffered", inventory_timeout_ms=15, chips_per_antenna=0)
     with pytest.raises(ValueError, match="too short for one data set"):
