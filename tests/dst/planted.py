@@ -114,13 +114,16 @@ class _ShortIsWhole(FeigSession):
         return [msgspec.structs.replace(o, complete=True) if isinstance(o, Present) else o for o in found]
 
 
-def _came_with_ghosts(original: Callable[[Work, str, str, Area], None]) -> Callable[[Work, str, str, Area], None]:
-    def came(draft: Work, seat: str, uid: str, area: Area) -> None:
+Came = Callable[[Work, str, str, Area, str | None], None]
+
+
+def _came_with_ghosts(original: Came) -> Came:
+    def came(draft: Work, seat: str, uid: str, area: Area, origin: str | None) -> None:
         config = draft.state.config
         assert config is not None
         if uid not in config.chips:
             draft.state.config = msgspec.structs.replace(config, chips={**config.chips, uid: 25})
-        original(draft, seat, uid, area)
+        original(draft, seat, uid, area, origin)
 
     return came
 
