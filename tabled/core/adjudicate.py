@@ -104,6 +104,8 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
         return
     assert state.hand is not None
     ruling = _judge(draft, attempt, _reading(draft, _doubts(draft, attempt))).ruling
+    if ruling.action == "pending":
+        return  # as far as can be told nothing was done: chips that were only held, a word that says nothing yet
     state.flagged = (*state.flagged, attempt.seat)
     to_act = state.hand.to_act or ""
     position = _publish(draft, attempt, ruling, "final", replaces=None, corrects=None)

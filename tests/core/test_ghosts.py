@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tabled.model.outcome import QuestionAsked
+from tabled.model.outcome import QuestionAsked, RulingIssued
 from tests.core.driver import Bench
 from tests.core.test_breaks import dealt
 
@@ -82,3 +82,16 @@ def test_two_words_that_may_be_the_last_seats_are_asked_about_one_by_one() -> No
         bench.wait(2000)
     assert (bench.final("1").ruling.action, bench.final("1").ruling.to) == ("call", 1000)
     assert bench.final("3").ruling.to == 1000
+
+
+def test_chips_that_were_only_held_are_no_act_out_of_turn() -> None:
+    bench = Bench(camera=True)
+    bench.deal()
+    bench.hand("1", "enters")
+    bench.wait(100)
+    there = bench.put("1", 500)
+    bench.wait(400)
+    bench.lift("1", there)
+    bench.hand("1", "leaves")
+    bench.wait(5000)
+    assert [r.ruling.action for r in bench.of(RulingIssued) if r.status == "final"] == []
