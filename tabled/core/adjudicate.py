@@ -15,8 +15,7 @@ from tabled.core.state import (
     Ruled,
     Standing,
     TableState,
-    area_key,
-    bet_antennas,
+    bet_areas,
 )
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
 from tabled.fusion.closing import closes_ns
@@ -202,11 +201,9 @@ def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
     away += line.missing if line is not None else ()
     if not away:
         return False
-    areas = [state.areas.get(area_key(spot.device, spot.antenna)) for spot in bet_antennas(state.config, attempt.seat)]
+    areas = [area for area in bet_areas(state, attempt.seat) if area is not None]
     model = state.config.fusion.sensor
-    return not all(
-        surely_gone(area.looks, state.gone_ns.get(uid, 0), model) for uid in away for area in areas if area is not None
-    )
+    return not all(surely_gone(area.looks, state.gone_ns.get(uid, 0), model) for uid in away for area in areas)
 
 
 def _tell_of_looks(
@@ -435,9 +432,7 @@ def _first_ns(attempt: Attempt) -> tuple[int | None, int | None]:
 def _confidence(draft: Draft, attempt: Attempt) -> int:
     """The weakest link: the least certain chip, halved while a question is open."""
     state = draft.state
-    assert state.config is not None
-    keys = [area_key(spot.device, spot.antenna) for spot in bet_antennas(state.config, attempt.seat)]
-    tags = [state.areas[key].tags for key in keys if key in state.areas]
+    tags = [area.tags for area in bet_areas(state, attempt.seat) if area is not None]
     levels = [on[arrival.uid].level for arrival in attempt.arrivals for on in tags if arrival.uid in on]
     sure = min((confidence(level) for level in levels), default=998)
     return sure // 2 if state.question else sure

@@ -8,7 +8,7 @@ from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.core import money, sight
 from tabled.core.draft import Draft
 from tabled.core.sight import watched
-from tabled.core.state import Line, TableState, area_key
+from tabled.core.state import Line, TableState, area_key, place_at
 from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.motion import strange
 from tabled.fusion.presence import Area, lower, observe, owner
@@ -39,10 +39,12 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
     area, delta = observe(before, seen, draft.position, model, hand_ns=hand_ns, expected=expected)
     areas = {**state.areas, key: area}
     seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
+    doubled: set[str] = set()
     for other, elsewhere in state.areas.items():
         for uid in seen_now:
             if other != key and uid in elsewhere.tags:
                 areas[other] = lower(areas[other], uid, model)
+                doubled.add(uid)
     state.areas = areas
     for uid in sorted({*seen_now, *delta.left}):
         known = before.tags.get(uid)
@@ -56,7 +58,7 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
     if isinstance(seen, Present):
         _report_unknown(draft, seen, area, key)
         _report_barred(draft, seen, area)
-    money.look(draft, seen_now, key)
+    money.look(draft, sorted(doubled), key)
 
 
 def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
@@ -74,10 +76,10 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     state.places = places if there is None else {**places, uid: there}
     origin = state.where.get(uid)
     money.moved(draft, uid, there)
-    seat = _bet_seat(draft, here)
+    seat = _bet_seat(state, here)
     if seat:
         _left(draft, seat, uid, elsewhere=there is not None, flicker=flicker, lay_ns=lay_ns)
-    seat = _bet_seat(draft, there)
+    seat = _bet_seat(state, there)
     if seat and there is not None:
         _came(draft, seat, uid, state.areas[there], origin)
 
@@ -85,35 +87,27 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
 def _strange(state: TableState, uid: str, key: str) -> bool:
     """A new tag on a line that no hand has been near: most likely read across from a neighbour.  It must be read again
     and again before it counts, for the camera may have missed a hand."""
-    assert state.config is not None
-    device, _, antenna = key.rpartition("#")
-    place = state.config.layout.place_of(device, int(antenna))
     sighting = state.areas[key].tags[uid]
-    if place is None or place.kind != "bet" or sighting.hits >= HITS_WITHOUT_A_HAND:
-        return False
-    hand_ns = sight.hand_ns(state, place.seat)
-    return hand_ns is not None and hand_ns < sighting.arrived.earliest_ns
+    return sighting.hits < HITS_WITHOUT_A_HAND and _no_hand_since(state, key, sighting.arrived.earliest_ns)
 
 
 def _untouched(state: TableState, uid: str, key: str) -> bool:
     """True when a chip was read on a line after any hand was near it, by what the camera saw: it cannot have left."""
-    assert state.config is not None
-    device, _, antenna = key.rpartition("#")
-    place = state.config.layout.place_of(device, int(antenna))
     sighting = state.areas[key].tags.get(uid)
-    if place is None or place.kind != "bet" or sighting is None:
-        return False
-    hand_ns = sight.hand_ns(state, place.seat)
-    return hand_ns is not None and hand_ns < sighting.last_ns
+    return sighting is not None and _no_hand_since(state, key, sighting.last_ns)
 
 
-def _bet_seat(draft: Draft, key: str | None) -> str:
+def _no_hand_since(state: TableState, key: str, since_ns: int) -> bool:
+    """True where the camera is to be believed that no hand was over a seat's line since; never of another place."""
+    seat = _bet_seat(state, key)
+    hand_ns = sight.hand_ns(state, seat) if seat else None
+    return hand_ns is not None and hand_ns < since_ns
+
+
+def _bet_seat(state: TableState, key: str | None) -> str:
     """The seat whose bets an antenna covers, "" for another place or none."""
-    if key is None:
-        return ""
-    device, _, antenna = key.rpartition("#")
-    assert draft.state.config is not None
-    place = draft.state.config.layout.place_of(device, int(antenna))
+    assert state.config is not None
+    place = place_at(state.config, key) if key is not None else None
     return place.seat if place is not None and place.kind == "bet" else ""
 
 

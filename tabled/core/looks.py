@@ -18,7 +18,7 @@ from tabled.core.entries import Stated
 from tabled.core.state import TableState, area_key, bet_antennas
 from tabled.fusion.attempt import Attempt
 from tabled.fusion.closing import still_since_ns
-from tabled.fusion.presence import Area, miss_cost
+from tabled.fusion.presence import Area, surely_shown
 from tabled.fusion.settings import MS, SensorModel
 from tabled.model.layout import Antenna
 from tabled.model.ruling import Reason
@@ -88,8 +88,7 @@ def _shows_all(state: TableState, area: Area | None, since_ns: int, over_ns: int
     assert state.config is not None
     if area is None or area.clean is None or area.clean.earliest_ns < over_ns:
         return False
-    model = state.config.fusion.sensor
-    return miss_cost([look for look in area.looks if look.start_ns >= since_ns], model) >= model.sure
+    return surely_shown(area.looks, since_ns, state.config.fusion.sensor)
 
 
 def _looks_wanted(model: SensorModel) -> int:

@@ -6,9 +6,11 @@ unaccounted for.  Antennas under stacks are optional: without them a stack is wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tabled.core.draft import Draft
-from tabled.core.state import Landing, Stray, TableState, area_key, bet_antennas
-from tabled.fusion.presence import miss_cost
+from tabled.core.state import Landing, Stray, TableState, bet_areas, place_at
+from tabled.fusion.presence import surely_shown
 from tabled.fusion.settings import MS
 from tabled.model.camera import ChipsLanded
 from tabled.model.ruling import Reason
@@ -27,8 +29,7 @@ def place_name(state: TableState, key: str | None) -> str | None:
     """Name of the place that an antenna covers: ``"bet:3"``, ``"stack:3"``, ``"tray"``, ``"pot"``."""
     if key is None or state.config is None:
         return None
-    device, _, antenna = key.rpartition("#")
-    place = state.config.layout.place_of(device, int(antenna))
+    place = place_at(state.config, key)
     if place is None:
         return None
     return f"{place.kind}:{place.seat}" if place.seat else place.kind
@@ -110,8 +111,9 @@ def _named_by_ns(landing: Landing) -> int:
     return landing.span.latest_ns + LANDED_SLACK_MS * MS
 
 
-def look(draft: Draft, uids: tuple[str, ...], key: str) -> None:
-    """Compare what an antenna just named with what lies elsewhere, and what the camera saw with what has a tag."""
+def look(draft: Draft, uids: Sequence[str], key: str) -> None:
+    """Compare tags that an antenna just named and another one knows too (``uids``), and what the camera saw with what
+    has a tag."""
     for uid in uids:
         _twice(draft, uid, key)
     timers(draft)
@@ -135,27 +137,17 @@ def timers(draft: Draft) -> None:
 
 def _explained(state: TableState, landing: Landing) -> bool:
     """Whether a tag came to the seat's line when the camera saw a chip land there."""
-    assert state.config is not None
     slack = LANDED_SLACK_MS * MS
-    for antenna in bet_antennas(state.config, landing.seat):
-        area = state.areas.get(area_key(antenna.device, antenna.antenna))
-        for tag in area.tags.values() if area is not None else ():
-            came = tag.arrived
-            if came.shifted(-slack, slack).overlaps(landing.span):
-                return True
-    return False
+    tags = (tag for area in bet_areas(state, landing.seat) if area is not None for tag in area.tags.values())
+    return any(tag.arrived.shifted(-slack, slack).overlaps(landing.span) for tag in tags)
 
 
 def _looked(state: TableState, landing: Landing) -> bool:
     """Whether the reader looked often enough since to have named a tag there."""
     assert state.config is not None
-    model = state.config.fusion.sensor
-    for antenna in bet_antennas(state.config, landing.seat):
-        area = state.areas.get(area_key(antenna.device, antenna.antenna))
-        since = [one for one in area.looks if one.start_ns >= landing.span.latest_ns] if area is not None else []
-        if miss_cost(since, model) < model.sure:
-            return False
-    return True
+    model, since_ns = state.config.fusion.sensor, landing.span.latest_ns
+    areas = bet_areas(state, landing.seat)
+    return all(area is not None and surely_shown(area.looks, since_ns, model) for area in areas)
 
 
 def _twice(draft: Draft, uid: str, key: str) -> None:

@@ -201,6 +201,18 @@ def area_key(device: str, antenna: int) -> str:
     return f"{device}#{antenna}"
 
 
+def place_at(config: TableConfig, key: str) -> Place | None:
+    """The place that an antenna covers, by its name (see `area_key`); None if the table has no such antenna."""
+    device, _, antenna = key.rpartition("#")
+    return config.layout.place_of(device, int(antenna))
+
+
+def bet_areas(state: TableState, seat: str) -> tuple[Area | None, ...]:
+    """What is known of each antenna of a seat's bets; None for one that has not answered yet."""
+    assert state.config is not None
+    return tuple(state.areas.get(area_key(a.device, a.antenna)) for a in bet_antennas(state.config, seat))
+
+
 def bet_antennas(config: TableConfig, seat: str) -> tuple[Antenna, ...]:
     """The antennas that cover a seat's bets."""
     return config.layout.antennas_of(Place("bet", seat))

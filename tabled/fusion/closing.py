@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabled.fusion.attempt import Attempt
 from tabled.fusion.settings import MS, FusionSettings
-from tabled.fusion.strokes import Stroke
+from tabled.fusion.strokes import Stroke, players
 
 
 def closes_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:
@@ -34,7 +34,7 @@ def still_since_ns(attempt: Attempt, over_ns: int) -> int:
 
 def _players(attempt: Attempt) -> list[Stroke]:
     """Strokes of the player, as far as the camera is to be believed."""
-    return [s for s in attempt.strokes if s.by != "dealer"] if attempt.sighted else []
+    return players(attempt.strokes) if attempt.sighted else []
 
 
 def _hand_gone_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:

@@ -17,6 +17,7 @@ from firmware_bridge.wire import Press, TimeSpan
 from tabled.fusion.attempt import Arrival, Attempt, Doubt, DoubtKind, Spoken, over
 from tabled.fusion.grouping import group
 from tabled.fusion.settings import MS, FusionSettings
+from tabled.fusion.strokes import players
 from tabled.model.acts import AnyAct, HandReturnsToStack, HandWithdraws, Place, PullBack, Say, Word
 
 _WORDS: dict[str, Word] = {
@@ -124,7 +125,7 @@ def _lay_alone(arrival: Arrival, attempt: Attempt) -> bool:
     """
     if arrival.let_go:
         return True
-    hands = [s for s in attempt.strokes if s.by != "dealer"]
+    hands = players(attempt.strokes)
     if not attempt.sighted or not hands:
         return False
     since, until = arrival.span.latest_ns, arrival.lay_ns
@@ -145,7 +146,7 @@ def strange(attempt: Attempt) -> tuple[Arrival, ...]:
     """Chips that came to the line while no hand of the player was over it, by what the camera saw."""
     if not attempt.sighted:
         return ()
-    hands = [s for s in attempt.strokes if s.by != "dealer"]
+    hands = players(attempt.strokes)
     return tuple(
         a
         for a in attempt.arrivals

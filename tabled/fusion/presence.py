@@ -170,6 +170,11 @@ def miss_cost(looks: Sequence[Look], model: SensorModel) -> int:
     return once + sum(model.again_buried if look.crowded else model.again_lone for look in rest)
 
 
+def surely_shown(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
+    """Whether so many looks began at or after ``since_ns`` that no chip which lay there can have escaped them all."""
+    return miss_cost([look for look in looks if look.start_ns >= since_ns], model) >= model.sure
+
+
 def surely_gone(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
     """Whether a chip that was read last at ``since_ns`` cannot still lie there: so many looks has not even a chip that
     lies badly escaped."""

@@ -7,6 +7,7 @@ camera cannot tell.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -79,9 +80,14 @@ def _same_hand(one: HandOf, other: HandOf) -> bool:
     return one == other or "unsure" in (one, other)
 
 
+def players(strokes: Iterable[Stroke]) -> list[Stroke]:
+    """Strokes of the player, as far as can be told; the dealer's arm is left out."""
+    return [s for s in strokes if s.by != "dealer"]
+
+
 def trips(strokes: tuple[Stroke, ...], settings: FusionSettings) -> tuple[Trip, ...]:
-    """The player's motions by what the camera saw of his hands; the dealer's arm is left out."""
-    own = [s for s in strokes if s.by != "dealer"]
+    """The player's motions by what the camera saw of his hands."""
+    own = players(strokes)
     out: list[Trip] = []
     for n, stroke in enumerate(own):
         ends = stroke.left.latest_ns if stroke.left is not None else None
