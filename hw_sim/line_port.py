@@ -21,7 +21,7 @@ def now_ns() -> int:
 
 
 class LinePort:
-    """Base of `PtyPort` and `TcpPort`: a subclass opens, closes and writes (`_flush`)."""
+    """Base of `PtyPort` and `SocketPort`: a subclass opens, closes and writes (`_flush`)."""
 
     def __init__(self, device: Device, *, faults: FaultPlan = NO_FAULTS, seed: int = 0) -> None:
         self.device = device

@@ -7,18 +7,16 @@ What cannot be said because nobody listens is lost.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
-import struct
 
 from hw_sim.devices import Device
 from hw_sim.devices.faults import NO_FAULTS, FaultPlan
-from hw_sim.line_port import READ_SIZE, LinePort
+from hw_sim.socket_port import SocketPort
 
 CONNECT_S = 1.0
 
 
-class TcpCaller(LinePort):
+class TcpCaller(SocketPort):
     """Connects ``device`` to ``host:port``; hangs up when nothing was said or heard for ``hold_s``."""
 
     def __init__(
@@ -36,7 +34,6 @@ class TcpCaller(LinePort):
         self._address = (host, port)
         self._source = source
         self._hold_s = hold_s
-        self._peer: socket.socket | None = None
         self._calling: asyncio.Task[None] | None = None
         self._hang_up: asyncio.TimerHandle | None = None
         self.unanswered = 0
@@ -76,16 +73,7 @@ class TcpCaller(LinePort):
             self._hang_up = None
 
     def _drop(self, *, reset: bool = False) -> None:
-        peer, self._peer = self._peer, None
-        self._out.clear()
-        if peer is None:
-            return
-        assert self._loop is not None
-        self._loop.remove_reader(peer)
-        self._loop.remove_writer(peer)
-        if reset:
-            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        peer.close()
+        self._part(reset=reset)
 
     def _hold(self) -> None:
         assert self._loop is not None
@@ -112,26 +100,13 @@ class TcpCaller(LinePort):
             raise
         finally:
             self._calling = None
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._peer = peer
-        self.opened += 1
-        self._loop.add_reader(peer, self._readable)
+        self._meet(peer)
         self._hold()
         self._flush()
 
-    def _readable(self) -> None:
-        assert self._peer is not None
-        try:
-            data = self._peer.recv(READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._drop()
-            return
+    def _arrived(self, data: bytes) -> None:
         self._hold()
-        self._arrived(data)
+        super()._arrived(data)
 
     def _flush(self) -> None:
         assert self._loop is not None
@@ -140,16 +115,4 @@ class TcpCaller(LinePort):
                 self._calling = self._loop.create_task(self._call(), name="a simulated reader calls")
             return
         self._hold()
-        while self._out and self._peer is not None:
-            try:
-                sent = self._peer.send(self._out)
-            except BlockingIOError:
-                self._loop.add_writer(self._peer, self._flush)
-                return
-            except OSError:
-                self._drop()
-                return
-            del self._out[:sent]
-        if self._peer is not None:
-            with contextlib.suppress(OSError):
-                self._loop.remove_writer(self._peer)
+        super()._flush()

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import struct
 
 from hw_sim.devices import Device
 from hw_sim.devices.faults import NO_FAULTS, FaultPlan
-from hw_sim.line_port import READ_SIZE, LinePort, now_ns
+from hw_sim.line_port import now_ns
+from hw_sim.socket_port import SocketPort
 
 IDLE_POLL_S = 0.02
 
 
-class TcpPort(LinePort):
+class TcpPort(SocketPort):
     """Serves ``device`` on 127.0.0.1; `path` is ``tcp://127.0.0.1:port``.  ``port`` 0 takes a free one."""
 
     def __init__(self, device: Device, *, faults: FaultPlan = NO_FAULTS, seed: int = 0, port: int = 0) -> None:
         super().__init__(device, faults=faults, seed=seed)
         self._port = port
         self._listener: socket.socket | None = None
-        self._peer: socket.socket | None = None
         self._idle: asyncio.TimerHandle | None = None
         self.turned_away = 0
 
@@ -84,52 +83,11 @@ class TcpPort(LinePort):
             peer.close()
             return
         peer.setblocking(False)
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._peer, self._open = peer, True
-        self.opened += 1
-        self._loop.add_reader(peer, self._readable)
+        self._open = True
+        self._meet(peer)
         self.kick()
 
     def _drop(self, *, reset: bool = False) -> None:
-        """End the connection, with a reset as a pulled cable's next packet would get."""
-        peer, self._peer = self._peer, None
         self._open = False
-        self._out.clear()
-        if peer is None:
-            return
-        assert self._loop is not None
-        self._loop.remove_reader(peer)
-        self._loop.remove_writer(peer)
-        if reset:
-            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        peer.close()
-        if not reset:
+        if self._part(reset=reset) and not reset:
             self._unheard()
-
-    def _readable(self) -> None:
-        assert self._peer is not None
-        try:
-            data = self._peer.recv(READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._drop()
-            return
-        self._arrived(data)
-
-    def _flush(self) -> None:
-        assert self._loop is not None
-        while self._out and self._peer is not None:
-            try:
-                sent = self._peer.send(self._out)
-            except BlockingIOError:
-                self._loop.add_writer(self._peer, self._flush)
-                return
-            except OSError:
-                self._drop()
-                return
-            del self._out[:sent]
-        if self._peer is not None:
-            self._loop.remove_writer(self._peer)

@@ -404,20 +404,6 @@ def test_a_blind_swapped_for_smaller_chips_is_change() -> None:
 # -- time --------------------------------------------------------------------------------------------
 
 
-def test_a_word_outlives_a_reboot() -> None:
-    bench = Bench()
-    bench.now_ms = 3_600_000
-    bench.wait(200)
-    bench.deal()
-    bench.press("raise")
-    bench.now_ms = 20_000
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="another", version="0", config=bench.config))
-    bench.state_bounds()
-    bench.put("3", 100, 100, 100, 100)
-    bench.wait(10_000)
-    assert bench.state.question is not None or bench.final("3").ruling.to == 400
-
-
 @pytest.mark.parametrize("profile", ["swedish", "tda-2024"])
 def test_a_second_motion_behind_a_final_ruling_is_a_string_bet_and_goes_back(profile: str) -> None:
     bench = dealt(profile)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tabled.outlets.broker import EmbeddedBroker
+from tests.outlets.stage import chromium
 from tests.outlets.support import KINDS, need
 
 
@@ -18,3 +19,10 @@ def broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     made.start()
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """A Chromium for one module's tests."""
+    with chromium() as opened:
+        yield opened

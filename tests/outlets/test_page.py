@@ -18,7 +18,7 @@ import pytest
 
 from tabled.model.outcome import Answer, QuestionClosed
 from tabled.outlets.display import Display, DisplayError
-from tests.outlets.stage import SIZES, Stage, a_plain_call, chromium
+from tests.outlets.stage import SIZES, Stage, a_plain_call
 from tests.outlets.support import ORIGIN, a_floor_case, a_question, a_ruling, an_alert, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -34,12 +34,6 @@ def stage() -> Iterator[Stage]:
     made = Stage()
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ from tests.outlets.stage import (
     a_plain_call,
     a_view,
     before_act,
-    chromium,
     issued,
     play,
     undone,
@@ -43,12 +42,6 @@ def stage() -> Iterator[Stage]:
     made = Stage(wording=REAL, language="sv")
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
