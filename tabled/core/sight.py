@@ -9,7 +9,7 @@ from tabled.core import money
 from tabled.core.draft import Draft
 from tabled.core.state import TableState
 from tabled.fusion.attempt import Attempt
-from tabled.fusion.strokes import follow
+from tabled.fusion.strokes import MAX_STROKES, follow
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.ruling import Reason
 
@@ -57,7 +57,7 @@ def on_lost(draft: Draft, seen: DeviceLost) -> None:
 def on_trust(draft: Draft, seen: CameraTrust) -> None:
     """The camera says for itself whether it may be believed, for the table or for one seat."""
     state = draft.state
-    if seen.device != _camera(draft):
+    if seen.device != _camera(draft) or (seen.seat and not _has_seat(draft, seen.seat)):
         return
     subject = f"camera:{seen.seat}" if seen.seat else "camera"
     if seen.trusted:
@@ -85,7 +85,7 @@ def watched(state: TableState, attempt: Attempt) -> Attempt:
     sighted = since is not None and clear is not None and (first is None or max(since, clear) <= first)
     known = {s.pos for s in strokes}
     kept = tuple(s for s in attempt.strokes if s.pos not in known)
-    return replace(attempt, strokes=(*kept, *strokes), sighted=sighted)
+    return replace(attempt, strokes=(*kept, *strokes)[-MAX_STROKES:], sighted=sighted)
 
 
 def act_over(state: TableState, seat: str) -> None:
@@ -106,6 +106,10 @@ def _watching(draft: Draft, device: str, seat: str) -> bool:
     sight = draft.state.sight
     if device != _camera(draft) or sight.since_ns is None or sight.clear_ns.get(seat, 0) is None:
         return False
+    return _has_seat(draft, seat)
+
+
+def _has_seat(draft: Draft, seat: str) -> bool:
     config = draft.state.config
     return config is not None and seat in config.layout.seats
 

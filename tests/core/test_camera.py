@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tabled.fusion.strokes import MAX_STROKES
 from tabled.model.outcome import AlertRaised, QuestionAsked, RulingIssued
 from tests.core.driver import Bench
 
@@ -246,3 +247,20 @@ def test_a_chip_on_the_line_of_a_seat_that_is_not_asked_is_astray() -> None:
     bench.wait(4000)
     assert [(a.subject, a.reason.code) for a in bench.of(AlertRaised)] == [("turn:1", "chip_astray")]
     assert bench.of(RulingIssued) == []
+
+
+def test_a_player_who_fidgets_for_long_is_known_by_his_newest_strokes() -> None:
+    bench = dealt()
+    bench.hand("3", "enters")
+    bench.put("3", 500, 500)
+    bench.wait(200)
+    for _ in range(3 * MAX_STROKES):
+        bench.hand("3", "advances", retreat_mm=5, pause_ms=60)
+    assert len(bench.state.attempts["3"].strokes) == MAX_STROKES
+
+
+def test_a_seat_that_the_table_has_not_blinds_nobody() -> None:
+    bench = dealt()
+    bench.trust(False, "occluded", seat="99")
+    assert bench.of(AlertRaised) == []
+    assert bench.state.sight.clear_ns == {}
