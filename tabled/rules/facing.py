@@ -27,8 +27,6 @@ class Facing(State):
     @property
     def over(self) -> bool:
         """No seat can bet any more in this hand."""
-        if self.n_live <= 1:
-            return True
         return self.actor < 0 and (self.n_in <= 1 or self.street >= self.table.rounds - 1)
 
     @property
@@ -73,8 +71,8 @@ class Facing(State):
         if not table.cumulative:
             return False
         if table.half:
-            return 2 * (self.bet_to - seen) >= self.due(seen) > 0
-        return self.bet_to - seen >= self.full > 0
+            return 2 * (self.bet_to - seen) >= self.due(seen)
+        return self.bet_to - seen >= self.full
 
     def due(self, seen: int) -> int:
         """The raise of which half reopens the betting for a seat that has answered ``seen``."""
@@ -112,23 +110,18 @@ class Facing(State):
     def raise_range(self, i: int) -> tuple[int, int]:
         """Smallest and largest legal total of a bet, raise or completion by seat ``i``.
 
-        The smallest is not cut by the stack (an all-in below it is legal); the largest is.  At fixed limit both are
-        the one amount that the limit names.
+        The smallest is not cut by the stack (an all-in below it is legal); the largest is.
         """
         table = self.table
         structure = table.structure
-        if structure == FIXED_LIMIT:
-            to = self.base + self.full
-            return to, min(to, self.bet[i] + self.stack[i])
-        low = self.bet_to + (table.raise_step if table.raise_step and self.bet_to else self.full)
+        low = self.min_raise_to()
         mine = self.bet[i] + self.stack[i]
         if structure == NO_LIMIT:
             return low, mine
         if structure == POT_LIMIT:
             pot = self.bet_to + table.rounded(self.total + self.phantom + self.bet_to - self.bet[i])
             return low, min(max(pot, low), mine)
-        most = self.bet_to + table.spread_max
-        return min(low, most), min(most, mine)  # an amount that the floor let stand may be over the spread
+        return low, min(low if structure == FIXED_LIMIT else self.bet_to + table.spread_max, mine)
 
     def complete_to(self, i: int) -> int | None:
         """The total to which seat ``i`` may complete an incomplete all-in or a bring-in; None if there is none."""
@@ -141,8 +134,14 @@ class Facing(State):
         return None
 
     def min_raise_to(self) -> int:
-        """The smallest legal raise, bet or completion of the next seat."""
-        return self.raise_range(max(self.actor, 0))[0]
+        """The smallest legal bet, raise or completion, for every seat; at fixed limit the only one."""
+        table = self.table
+        if table.structure == FIXED_LIMIT:
+            return self.base + self.full
+        low = self.bet_to + (table.raise_step if table.raise_step and self.bet_to else self.full)
+        if table.structure == SPREAD_LIMIT:
+            return min(low, self.bet_to + table.spread_max)  # the floor may have let an amount over the spread stand
+        return low
 
     def faced(self, seat: str) -> Faced:
         """What the seat faces now."""
@@ -173,7 +172,7 @@ class Facing(State):
         if not table.complete_at_half or table.structure != FIXED_LIMIT or self.base != self.bet_to:
             return None
         whole = -(-self.bet_to // self.full) * self.full
-        return whole if self.bet_to < whole < self.base + self.full and self.may_raise(i) else None
+        return whole if self.bet_to < whole and self.may_raise(i) else None
 
     def pots(self) -> tuple[Pot, ...]:
         """Main pot and side pots over all chips that are in, each with the seats that can win it."""
@@ -181,7 +180,7 @@ class Facing(State):
 
     def uncalled(self) -> tuple[str, int] | None:
         """The part of the highest bet that nobody called, once no seat has to act: seat and amount to return."""
-        if self.actor >= 0 or self.swept:
+        if self.actor >= 0:
             return None
         return potlayers.uncalled(self)
 

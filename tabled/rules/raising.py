@@ -28,12 +28,8 @@ def raise_to(
     if not spot.may_raise:
         return no_raise(spot)
     topics = (*topics, *_circumstances(spot, total))
-    if total >= spot.low or (total == spot.mine and total > spot.hand.bet_to and not spot.fixed):
+    if total >= spot.low or total == spot.mine:
         return _whole(spot, total, topics, rests_on)
-    if total == spot.mine and total > spot.hand.bet_to:
-        return Reading(
-            kind="raise", to=total, reason=Reason("raise"), topics=(*topics, "last_chips"), rests_on=rests_on
-        )
     if spot.opening:
         return _small_opening(spot, total, spoken, topics, rests_on)
     return _completion(spot, total, spoken, topics, rests_on) or _small_raise(spot, total, spoken, topics, rests_on)
@@ -49,7 +45,7 @@ def _completion(
     whole, bet_to = spot.complete, spot.hand.bet_to
     if whole is None or spot.fixed or not bet_to < total <= whole:
         return None
-    if not spoken and total < whole and 2 * (total - bet_to) < whole - bet_to:
+    if not spoken and 2 * (total - bet_to) < whole - bet_to:
         return None
     return Reading(kind="raise", to=whole, reason=Reason("complete"), topics=(*topics, "completion"), rests_on=rests_on)
 
@@ -64,11 +60,11 @@ def _circumstances(spot: Spot, total: int) -> tuple[str, ...]:
         found.append("reopen_limit" if spot.fixed else "reopen")
     if spot.fixed and hand.bets > hand.table.cap:
         found.append("cap_heads_up")
-    if spot.fixed and hand.bet_to and hand.bet_to % hand.full:
+    if spot.fixed and hand.bet_to % hand.full:
         found.append("reopen_limit")
-    if hand.street == 0 and hand.bets == 1 and hand.bet_to > hand.table.big_blind > 0:
+    if not spot.fixed and hand.street == 0 and hand.bets == 1 and 0 < hand.table.big_blind < hand.base:
         found.append("straddle")
-    if hand.phantom and not spot.opening:
+    if hand.phantom:
         found.append("short_blind")
     return tuple(found)
 

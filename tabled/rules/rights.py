@@ -109,7 +109,7 @@ def smallest(hand: Hand, free: tuple[str, ...]) -> int | None:
     """The smallest raise that the next seats face; None with no bet, or at fixed limit with nobody to raise."""
     if hand.bet_to == 0 or (hand.table.structure == FIXED_LIMIT and not free):
         return None
-    return hand.raise_range(max(hand.actor, 0))[0]
+    return hand.min_raise_to()
 
 
 def largest(hand: Hand, free: tuple[str, ...]) -> int | dict[str, int] | None:

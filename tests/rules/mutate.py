@@ -1,7 +1,7 @@
 """Mutation testing of tabled/rules: change one thing at a time and see whether a test notices.
 
     python -m tests.rules.mutate [MODULE ...] [--commit REV] [--every N] [--only FILE] [--known FILE]
-                                 [--slowest SECONDS] [--out FILE]
+                                 [--slowest SECONDS] [--quickest SECONDS] [--out FILE]
 
 Works on a copy of the commit in a temporary folder, with all tests of tests/rules.  They are collected once.  A mutant
 lives in a fork of that process, where the code of the changed functions is put into the functions that are loaded; a
@@ -10,7 +10,8 @@ those that have killed most mutants of the module so far, then the quickest.
 
 Prints one line a survivor: module, line, what was changed, and the source line; and one line a module with the counts.
 ``--only`` tries those that FILE lists as survivors of an earlier run, ``--known`` passes over those that FILE lists
-(the examined ones).  ``--slowest`` leaves out the tests that took longer; what survives then is only a suspect.
+(the examined ones).  ``--slowest`` leaves out the tests that took longer; what survives then is only a suspect, and
+``--quickest`` with the same number gives the suspects to the tests that were left out.
 """
 
 from __future__ import annotations
@@ -305,6 +306,7 @@ class Run:
             self.tell(f"# left out, they fail without any change: {', '.join(broken)}")
         if self.args.slowest:
             killer.leave_out({name for name, seconds in took.items() if seconds > self.args.slowest})
+        killer.leave_out({name for name, seconds in took.items() if seconds < self.args.quickest})
         self.tell(f"# {self.args.commit}: {len(killer.items)} of {len(took)} tests, {' '.join(sys.argv[1:])}")
         folder = self.copy / "tabled" / "rules"
         total: Counter[str] = Counter()
@@ -381,6 +383,7 @@ def main() -> None:
     parser.add_argument("--only", type=Path)
     parser.add_argument("--known", type=Path)
     parser.add_argument("--slowest", type=float, default=0.0)
+    parser.add_argument("--quickest", type=float, default=0.0)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     rev = ["git", "rev-parse", "--short", args.commit]

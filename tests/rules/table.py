@@ -23,6 +23,7 @@ from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
 from tabled.rules.situation import Prior, SeatNow, Situation, hand_from
 from tabled.rules.street import rule_street
+from tabled.rules.topics import TOPICS
 from tabled.shell import profiles as files
 
 load = functools.cache(files.load)
@@ -173,3 +174,9 @@ def locked(r: Ruling) -> set[str]:
 def open_to(r: Ruling) -> set[str]:
     """Seats that may raise."""
     return set(r.may_raise)
+
+
+def topics(law: str, where: Situation, *acts: str, put_by: str | None = None, **values: Any) -> set[str]:
+    """The topics that the ruling cites paragraphs for, under the law with some settings changed."""
+    own_names = profile(law, **values).with_values(cite={topic: [topic] for topic in TOPICS})
+    return set(rule(own_names, where, *acts, put_by=put_by).cite)

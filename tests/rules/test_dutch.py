@@ -267,6 +267,7 @@ def test_nl_bring_in_cannot_be_folded_and_may_be_short():
         (("C put 10 6",), ("call", 13, 0, 3)),  # 3 of 7
         (("C say raise",), ("raise", 23, 23, 0)),
         (("C say raise 21 to",), ("raise", 23, 23, 0)),
+        (("C say raise 13 to",), ("raise", 23, 23, 0)),  # the price is no completion: a raise without an amount
     ],
 )
 def test_nl_completion_at_spread_limit_by_an_amount(acts, ruled):
@@ -276,3 +277,61 @@ def test_nl_completion_at_spread_limit_by_an_amount(acts, ruled):
         limits={"min": 2, "max": 20}, blinds=(1, 2),
     )  # fmt: skip
     assert short(rule(profile("dutch-half-bet", multi_chip_test="none"), where, *acts)) == ruled
+
+
+@pytest.mark.parametrize(("chips", "ruled"), [("10 5", ("call", 12, 0, 3)), ("10 5 1", ("complete", 20, 4, 0))])
+def test_nl_completion_at_spread_limit_needs_half_the_way_in_silence(chips, ruled):
+    """A bet of 10, all-in 12: from 12 to 20 it is 8, and 4 of them complete."""
+    where = situation(
+        "A 90/10* B 0/12* C 100 D 100", "C", 12, 10, prior="A bet 10, B all-in 12", structure="spread-limit",
+        limits={"min": 2, "max": 20}, blinds=(1, 2),
+    )  # fmt: skip
+    assert short(rule(profile("dutch-half-bet", multi_chip_test="none"), where, f"C put {chips}")) == ruled
+
+
+# ---- what a seat faces, to the chip ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("all_in", "free"), [(54, False), (59, False), (60, True)])
+def test_nl_half_bet_over_a_completion_half_is_of_a_whole_bet(all_in, free):
+    """Bring-in 10, completed to 40: the raise that is due is 40, not the 30 of the completion."""
+    where = situation(
+        f"A 990/10* B 960/40* C 960/40* D {all_in} E 1000", "D", 40, 40,
+        prior="A bring-in 10, B complete 40, C call", **STUD,
+    )  # fmt: skip
+    r = rule("dutch-half-bet", where, f"D push {all_in}", f"E did call {all_in}", "A did fold")
+    assert open_to(r) == ({"B", "C"} if free else set())
+
+
+@pytest.mark.parametrize(("all_in", "free"), [(55, set()), (59, set()), (60, {"A"})])
+def test_nl_half_bet_on_a_later_street_of_stud_the_bring_in_is_forgotten(all_in, free):
+    where = situation(f"A 960/40* B {all_in} C 1000", "B", 40, 40, prior="A bet 40", **{**STUD, "street": "fourth"})
+    r = rule("dutch-half-bet", where, f"B push {all_in}", f"C did call {all_in}")
+    assert open_to(r) == free
+
+
+@pytest.mark.parametrize("law", ["dutch-full-bet", "dutch-half-bet"])
+def test_nl_full_bet_knows_no_completion_at_spread_limit(law):
+    where = situation("A 900* B 5 C 900", "B", 0, 0, prior="A check", structure="spread-limit", blinds=(10, 20),
+                      limits={"min": 20, "max": 100})  # fmt: skip
+    option = rule(law, where, "B say all-in").options[0]
+    assert option.complete_to == (20 if law == "dutch-half-bet" else None)
+
+
+@pytest.mark.parametrize(("line", "complete"), [(40, None), (60, 80), (80, None)])
+def test_nl_completion_at_half_too_makes_whole_what_is_no_whole_bet(line, complete):
+    prior = "A bet 40" + (f", B all-in {line}" if line > 40 else "")
+    who = f"A 960/40* B 0/{line}* C 1000 D 1000" if line > 40 else "A 960/40* B 0/0! C 1000 D 1000"
+    house = profile("dutch-half-bet", completion="at_half_too")
+    where = situation(who, "C", line, 40, prior=prior, **FIXED)
+    assert rule(house, where, "C stage 5").options[0].complete_to == complete
+
+
+def test_nl_who_has_no_raise_left_is_offered_no_completion():
+    """A bet, B called, C is all-in for half more: it counts as a raise, and the cap of one is used up."""
+    house = profile("dutch-half-bet", completion="at_half_too")
+    limits = {**FIXED["limits"], "raises_cap": 1}
+    where = situation("A 960/40* B 0/60* C 1000", "C", 60, 40, prior="A bet 40, B all-in 60",
+                      **{**FIXED, "limits": limits})  # fmt: skip
+    option = rule(house, where, "C stage 5").options[0]
+    assert (option.raise_min_to, option.complete_to) == (None, None)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tabled.model.hand import HandSetup, Limits, SeatSetup
+from tabled.model.ruling import Faced
 from tabled.rules import errors as e
 from tabled.rules.hand import Hand, check_setup
+from tabled.rules.overrule import overrule
 from tests.rules.deal import deal, play, pots
 from tests.rules.table import load
 
@@ -321,3 +323,77 @@ def test_cap_is_lifted_heads_up_as_the_profile_says():
     assert not capped("tda-2024", 2)
     assert not capped("roberts", 3)
     assert capped("wsop-2026", 3)
+
+
+@pytest.mark.parametrize("lift", ["street", "before_cap"])
+def test_three_who_still_bet_lift_no_cap(lift):
+    hand = deal([5000] * 3, (5, 10), load("roberts").with_values(cap_heads_up=lift), **FIXED)
+    play(hand, "3 call", "1 call", "2 check", "street", "1 bet 10", "2 raise 20", "3 raise 30", "1 raise 40")
+    assert hand.capped()
+    play(hand, "2 call", "3 fold")  # two are left when the raises are used up
+    assert hand.capped()
+
+
+# ---- what can be asked of a hand ------------------------------------------------------------------------------------
+
+
+def test_the_last_street_is_over_when_all_have_acted_and_not_before():
+    hand = play(deal([1000, 1000]), "2 call", "1 check")
+    for _ in range(2):
+        play(hand, "street", "1 check", "2 check")
+    play(hand, "street")
+    assert (hand.to_act, hand.over) == ("1", False)
+    play(hand, "1 check")
+    assert (hand.to_act, hand.over) == ("2", False)
+    play(hand, "2 check")
+    assert hand.over
+
+
+def test_a_hand_is_not_over_while_the_only_seat_with_chips_owes_something():
+    hand = play(deal([1000, 300]), "2 raise 300")
+    assert (hand.to_act, hand.over, hand.n_in) == ("1", False, 1)
+    play(hand, "1 call")
+    assert hand.over
+
+
+def test_nothing_is_uncalled_while_a_seat_must_act():
+    hand = play(deal([1000] * 3), "3 raise 400")
+    assert (hand.to_act, hand.uncalled()) == ("1", None)
+    play(hand, "1 fold", "2 fold")
+    assert hand.uncalled() == ("3", 300)
+
+
+def test_what_a_seat_faces_that_may_not_raise_is_no_range():
+    hand = play(deal([1000, 1000, 1000, 150]), "3 call", "4 raise 150", "1 call", "2 call")
+    assert hand.faced("3") == Faced(50, 0, 0, raise_open=False)
+    hand = play(deal([1000, 130, 1000]), "3 call", "1 call", "2 raise 130", "3 call")
+    assert hand.faced("1") == Faced(30, 0, 0, raise_open=False)
+    hand = play(deal([1000, 300]), "2 raise 300", "1 call")
+    assert hand.faced("1") == Faced(0, 0, 0, raise_open=False)
+
+
+def test_a_bet_over_what_the_last_opponent_has_owes_nothing():
+    hand = play(deal([1000, 200], (50, 100)), "2 call", "1 raise 500", "2 call")
+    assert hand.faced("1") == Faced(0, 0, 0, raise_open=False)  # 500 in against 200
+    assert hand.uncalled() == ("1", 300)
+
+
+@pytest.mark.parametrize(("stack", "open_"), [(499, False), (500, False), (501, True)])
+def test_a_raise_can_be_made_only_over_what_somebody_left_could_put_in(stack, open_):
+    hand = play(deal([500, 1000, stack, 5000], (50, 100)), "3 fold", "4 fold", "1 raise 500")
+    assert not hand.faced("2").raise_open
+    hand = play(deal([5000, 5000, 500, stack], (50, 100)), "3 raise 500", "4 fold", "1 fold")
+    assert not hand.faced("2").raise_open
+    hand = play(deal([stack, 500, 5000], (50, 100)), "3 call", "1 call", "2 raise 500")
+    assert (hand.to_act, hand.faced("3").raise_open) == ("3", open_)
+
+
+def test_who_is_left_alone_by_folds_owes_the_folded_nothing():
+    """The big blind has 40 of 100; seat 3 raised and the floor takes its hand away: the small blind's 50 cover it."""
+    hand = play(deal([1000, 40, 1000]), "3 raise 300")
+    assert hand.to_act == "1"
+    alone = overrule(hand, LAW, "3", "fold").after
+    assert (alone.to_act, alone.faced("1").to_call, alone.over) == (None, 0, True)
+    hand = play(deal([1000, 1000, 1000]), "3 raise 300", "1 fold")
+    alone = overrule(hand, LAW, "3", "fold").after
+    assert (alone.to_act, alone.price(1)) == (None, 0)
