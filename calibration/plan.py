@@ -43,7 +43,7 @@ def step(name: str) -> Step:
     raise StepError(f"there is no step {name!r}; the steps are {', '.join(s.name for s in steps())}", code="no-step")
 
 
-def commands() -> "tuple[click.Command, ...]":
+def commands() -> tuple[click.Command, ...]:
     """The commands that are no steps."""
     found = []
     for entry in COMMANDS:
