@@ -1,7 +1,7 @@
 """Mutation testing of tabled/rules: change one thing at a time and see whether a test notices.
 
     python -m tests.rules.mutate [MODULE ...] [--commit REV] [--every N] [--only FILE] [--known FILE]
-                                 [--slowest SECONDS] [--quickest SECONDS] [--out FILE]
+                                 [--slowest SECONDS] [--quickest SECONDS] [--tests FILE ...] [--out FILE]
 
 Works on a copy of the commit in a temporary folder, with all tests of tests/rules.  They are collected once.  A mutant
 lives in a fork of that process, where the code of the changed functions is put into the functions that are loaded; a
@@ -11,7 +11,8 @@ those that have killed most mutants of the module so far, then the quickest.
 Prints one line a survivor: module, line, what was changed, and the source line; and one line a module with the counts.
 ``--only`` tries those that FILE lists as survivors of an earlier run, ``--known`` passes over those that FILE lists
 (the examined ones).  ``--slowest`` leaves out the tests that took longer; what survives then is only a suspect, and
-``--quickest`` with the same number gives the suspects to the tests that were left out.
+``--quickest`` with the same number gives the suspects to the tests that were left out.  ``--tests`` takes these files
+only, to see at once whether a new test kills what it was written for.
 """
 
 from __future__ import annotations
@@ -384,6 +385,7 @@ def main() -> None:
     parser.add_argument("--known", type=Path)
     parser.add_argument("--slowest", type=float, default=0.0)
     parser.add_argument("--quickest", type=float, default=0.0)
+    parser.add_argument("--tests", nargs="+", default=["tests/rules"])
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     rev = ["git", "rev-parse", "--short", args.commit]
@@ -400,7 +402,7 @@ def main() -> None:
         sys.path[:] = [str(copy), *(p for p in sys.path if p and Path(p).resolve() != ROOT)]
         for name in [m for m in sys.modules if m.split(".")[0] in ("tabled", "tests")]:
             del sys.modules[name]
-        options = ["-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-o", "addopts=", "tests/rules"]
+        options = ["-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-o", "addopts=", *args.tests]
         sys.exit(pytest.main(options, plugins=[Killer(Run(copy, args))]))
 
 
