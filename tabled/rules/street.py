@@ -176,8 +176,6 @@ class Docket:
             else:
                 judged = resolve_held(self.hand, then, self.profile, acts)
             self._note(seat, acts, judged)
-            if judged.after is None:
-                return
 
     def _premature(self, seat: str) -> Judgement:
         """A call before the amount was known (TDA 59-B)."""

@@ -1,0 +1,188 @@
+"""A street's acts in their order: whose act is in question, what comes too late for it, and who puts it right."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.table import judged, profile, rule, short, situation
+
+TDA = "tda-2024"
+
+
+def facing(bet: int = 500, stack: int = 5000, behind: str = "C 5000", **kw):
+    return situation(f"A 4500/{bet}* B {stack} {behind}", "B", bet, bet, prior=f"A bet {bet}", **kw)
+
+
+def opening(who: str = "A 5000 B 5000 C 5000", **kw):
+    return situation(who, "A", **kw)
+
+
+def adjust(r):
+    return [(x.seat, x.add) for x in r.adjust]
+
+
+# ---- one act, or two ------------------------------------------------------------------------------------------------
+
+
+def test_se_7_1_chips_after_the_next_card_are_no_part_of_the_bet():
+    where = situation("A 4500/500* B 5000", "B", 500, 500, prior="A bet 500")
+    ruling = rule("swedish", where, "B put 500", "card dealt", "B put 500")
+    assert short(ruling) == ("call", 500, 0, 500)
+    assert short(rule("swedish", where, "B put 500", "B put 500")) == ("raise", 1000, 0, 0)
+
+
+def test_change_that_the_dealer_gives_unasked_is_no_act():
+    ruling = rule(TDA, facing(325), "B put 500", "B change")
+    assert short(ruling) == ("call", 325, 0, 175)
+
+
+def test_tda_53_a_word_and_chips_out_of_turn_are_one_act():
+    acts = ("C say raise", "C put 500 500 500", "C away")
+    assert short(rule(TDA, facing(), *acts, "B did fold")) == ("raise", 1500, 0, 0)
+    assert rule(TDA, facing(), *acts).hold == (500, 500, 500)
+
+
+def test_tda_53_two_who_acted_early_are_ruled_one_after_the_other():
+    where = facing(behind="C 5000 D 5000")
+    done = judged(TDA, where, "C say call", "D say fold", "B did fold")
+    assert (done.ruling.seat, done.ruling.action) == ("D", "fold")
+    assert (done.after.bet_of("C"), done.after.to_act) == (500, None)
+
+
+def test_the_hand_that_leaves_after_a_ruled_act_is_no_act_of_its_own():
+    ruling = rule(TDA, facing(), "B put 500", "C did raise 1500", "B away")
+    assert (ruling.seat, short(ruling)) == ("B", ("call", 500, 0, 0))
+
+
+def test_rrp_3_12_a_claim_after_others_have_acted_changes_nothing_that_waits_for_the_floor():
+    law = profile(TDA, undercall_claim="floor")
+    where = situation("A 9000/200* B 9000/800* C 9000 D 9000", "C", 800, 600, prior="A bet 200, B raise 800")
+    assert rule(law, where, "C put 200", "C claims unseen").reason.code == "floor_undercall_claim"
+    late = rule(law, where, "C put 200", "D did fold", "C claims unseen")
+    assert (late.seat, late.reason.code) == ("C", "floor_undercall")
+
+
+# ---- a word that waits for its chips --------------------------------------------------------------------------------
+
+
+def test_tda_59_b_a_call_is_premature_only_before_the_chips():
+    bet, put = "A say bet", "A put 1000 1000"
+    for before in ((), ("A stage 1000",)):
+        early = rule(TDA, opening(), *before, bet, "B say call", put)
+        assert (early.seat, early.reason.code) == ("B", "floor_premature")
+    for acts in ((bet, put, "B say call"), (bet, "A push 1000 1000", "B say call")):
+        assert (rule(TDA, opening(), *acts).seat, short(rule(TDA, opening(), *acts))) == ("B", ("call", 2000, 2000, 0))
+    assert short(rule(TDA, opening(), "A say bet 300", "B say call")) == ("call", 300, 300, 0)
+
+
+@pytest.mark.parametrize(
+    ("last", "seat", "to_act"),
+    [
+        ("C say raise", "B", "C"),  # how much is still to come
+        ("C say raise 1200 to", "C", "A"),
+        ("C say call", "C", None),
+        ("C put 500", "C", None),
+    ],
+)
+def test_a_last_bare_raise_leaves_the_act_before_it_in_question(last, seat, to_act):
+    ruling = rule(TDA, facing(), "B put 500", "B away", last)
+    assert (ruling.seat, ruling.next_seat) == (seat, to_act)
+    assert rule(TDA, facing(), "B put 500", "B away", "C say raise", "C put 1000 1000").seat == "C"
+
+
+def test_a_bare_raise_that_is_the_only_act_is_ruled():
+    assert short(rule(TDA, facing(), "B say raise")) == ("raise", 1000, 1000, 0)
+    assert short(rule(TDA, facing(), "B did call", "C say raise")) == ("raise", 1000, 1000, 0)
+
+
+# ---- undercalls in a row --------------------------------------------------------------------------------------------
+
+
+def test_tda_51_c_names_the_others_and_stays_so_when_a_later_seat_calls_all_of_it():
+    where = facing(8000, 90000, "C 90000 D 90000 E 90000")
+    rows = ("B put 1000 1000", "B away", "C put 1000 1000", "C away")
+    for later in ((), ("D did call 8000",), ("D did call 8000", "E did call 8000")):
+        ruling = rule(TDA, where, *rows, *later)
+        assert (ruling.seat, ruling.floor) == ("B", True)
+        assert ruling.floor_reason.params == {"others": "C"}
+    three = rule(TDA, where, *rows, "D put 1000 1000", "D away")
+    assert three.floor_reason.params == {"others": "C, D"}
+    for alone in (("B put 1000 1000",), ("B put 1000 1000", "B away", "C did call 8000")):
+        ruling = rule(TDA, where, *alone)
+        assert (short(ruling), ruling.floor) == (("call", 8000, 6000, 0), False)
+
+
+# ---- wrong amounts --------------------------------------------------------------------------------------------------
+
+
+def test_se_7_9_the_last_bet_is_put_right_and_no_call_after_it():
+    ruling = rule("swedish", facing(), "B put 500 500", "C put 1000", "dealer points")
+    assert (ruling.seat, ruling.to) == ("B", 1000)
+    ruling = rule("swedish", facing(), "B put 500 500", "C did raise 2000", "dealer points")
+    assert (ruling.seat, ruling.to) == ("B", 1000)  # of what was put in freely; C's act is ruled already
+    ruling = rule("swedish", facing(), "B did call", "C did call", "dealer points")
+    assert ruling.seat == "C"
+    ruling = rule("swedish", facing(), "B did raise 1000", "C did call 1000", "dealer points")
+    assert ruling.seat == "B"
+
+
+@pytest.mark.parametrize("acts", [("B put 500 100 100 100",), ("B did raise 800",)])
+def test_se_7_9_a_spectator_is_not_heard_and_the_floor_hears_what_is_right(acts):
+    """800 over 500 is 1000 by §7.8."""
+    ruling = rule("swedish", facing(), *acts, "spectator points")
+    assert (ruling.seat, ruling.action, ruling.floor) == ("B", "stands", True)
+    ignoring = profile("swedish", third_party_unheard="ignored")
+    ruling = rule(ignoring, facing(), *acts, "spectator points")
+    assert (ruling.action, ruling.floor, ruling.candidates) == ("stands", False, ())
+
+
+def test_se_7_9_a_spectator_who_points_at_an_amount_not_ruled_on():
+    where = situation("A 4500/500* B 4200/800* C 5000", "C", 500, 500, prior="A bet 500, B put 800")
+    ruling = rule("swedish", where, "spectator points", put_by="B")
+    assert [(c.action, c.to) for c in ruling.candidates] == [("stands", None), ("corrected", 1000)]
+    ruling = rule(profile("swedish", third_party_unheard="ignored"), where, "spectator points", put_by="B")
+    assert (ruling.floor, ruling.candidates) == (False, ())
+
+
+def test_se_7_9_an_act_out_of_turn_is_not_put_right_before_its_turn():
+    ruling = rule("swedish", facing(), "C put 500 100", "spectator points")
+    assert (ruling.seat, [c.action for c in ruling.candidates]) == ("C", ["stands"])
+
+
+def test_tda_52_a_what_was_answered_after_the_window_stands_as_it_was_answered():
+    where = situation(
+        "A 4500/500* B 4200/800* C 4200/800* D 5000", "D", 500, 500, prior="A bet 500, B put 800, C call 800"
+    )
+    done = judged(TDA, where, "D did call 800", "card dealt", "dealer points", put_by="B")
+    assert (done.ruling.action, done.ruling.next_seat, done.ruling.call_to) == ("stands", "A", 800)
+    assert done.after.bet_of("D") == 800
+
+
+def test_tda_62_all_in_with_all_the_chips_hides_none():
+    ruling = rule(TDA, facing(500, 1000), "B say all-in", "B put 500 500", "B away", "C did call 1000", "dealer points")
+    assert (ruling.action, ruling.to) == ("all_in", 1000)
+    hidden = rule(TDA, facing(500, 1001), "B say all-in", "B put 500 500", "B away", "C did call 1000", "dealer points")
+    assert hidden.reason.code == "floor_hidden_chips"
+
+
+def pot_bet(structure: str, quoted: int, chips: str, *later: str):
+    """A bets into a pot of 300 after the dealer has named one; the amount is pointed out."""
+    acts = (f"dealer quotes {quoted}", f"A put {chips}", "A away", *later, "dealer points")
+    return rule(TDA, opening("A 5000 B 5000 C 5000 D 5000", structure=structure), *acts)
+
+
+@pytest.mark.parametrize(
+    ("structure", "quoted", "chips", "ruled", "clause"),
+    [
+        ("no-limit", 350, "100 100 100 50", ("bet", 350, 0, 0), "TDA 52-A"),  # a pot named is nothing at no limit
+        ("no-limit", 250, "100 100 50", ("bet", 250, 0, 0), "TDA 52-A"),
+        ("pot-limit", 350, "100 100", ("bet", 200, 0, 0), "TDA 52-A"),
+        ("pot-limit", 350, "100 100 100 50", ("bet", 300, 0, 50), "TDA 52-B"),
+        ("pot-limit", 250, "100 100 50", ("bet", 300, 50, 0), "TDA 52-B"),
+        ("pot-limit", 250, "100 100 100 100", ("bet", 300, 0, 100), "TDA 52-B"),
+    ],
+)
+def test_tda_52_b_is_about_the_pot_and_52_a_about_any_other_amount(structure, quoted, chips, ruled, clause):
+    ruling = pot_bet(structure, quoted, chips, "B did fold")
+    assert short(ruling) == ruled
+    assert ({"TDA 52-A", "TDA 52-B"} & set(ruling.cite)) == {clause}
