@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from tabled.core import looks, stacks
 from tabled.core.draft import Draft
+from tabled.core.judging import case_of, doubts_of, judgement_of, same_effect
+from tabled.core.memo import Case, Reading
 from tabled.core.sight import act_over
 from tabled.core.state import (
     MAX_RULED,
@@ -17,17 +19,13 @@ from tabled.core.state import (
     TableState,
     bet_areas,
 )
-from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
+from tabled.fusion.attempt import Attempt, Doubt
 from tabled.fusion.closing import closes_ns
-from tabled.fusion.motion import acts, doubtful_word, doubts, strange
+from tabled.fusion.motion import doubtful_word, strange
 from tabled.fusion.presence import confidence, surely_gone
-from tabled.model.acts import AnyAct
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
-from tabled.rules.hand import Hand
-from tabled.rules.judge import Judgement, judge
-from tabled.rules.profile import Profile
-from tabled.rules.turn import resolve_held
+from tabled.rules.settle import Judgement
 
 MAX_DOUBTS_CROSSED = 3
 """Other doubts that are also tried against their best reading, one at a time, to see whether a doubt decides."""
@@ -38,8 +36,9 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     state = draft.state
     if state.answers and state.answered != attempt.asked_on():
         state.answers = {}
-    found = _doubts(draft, attempt)
-    judged = _judge(draft, attempt, _reading(draft, found))
+    case = case_of(draft, attempt)
+    found = doubts_of(draft, case)
+    judged = judgement_of(draft, case, _reading(draft, found))
     ruling = judged.ruling
     missing = _missing(state, attempt, over_ns(draft, attempt))
     over = _over(draft, attempt, ruling, missing)
@@ -47,7 +46,7 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     _tell_of_looks(draft, attempt, ruling, missing, due=due)
     stacks.tell(draft, attempt, due=due)
     _drop_idle_question(draft, attempt, found)
-    asked = over and _ask_if_it_matters(draft, attempt, found)
+    asked = over and _ask_if_it_matters(draft, case, found)
     if due and not asked and state.question is None and _finish(draft, attempt, judged):
         return True
     standing = state.standing
@@ -102,7 +101,8 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
         draft.alert(f"turn:{attempt.seat}", "warning", Reason("chip_astray", {"seat": attempt.seat, "amount": amount}))
         return
     assert state.hand is not None
-    ruling = _judge(draft, attempt, _reading(draft, _doubts(draft, attempt))).ruling
+    case = case_of(draft, attempt)
+    ruling = judgement_of(draft, case, _reading(draft, doubts_of(draft, case))).ruling
     if ruling.action == "pending":
         return  # as far as can be told nothing was done: chips that were only held, a word that says nothing yet
     state.flagged = (*state.flagged, attempt.seat)
@@ -114,62 +114,16 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
 
 def changes_the_ruling(draft: Draft, ruled: Ruled, attempt: Attempt) -> bool:
     """Whether this evidence, had it been there in time, would have made another ruling of an act that is final."""
-    state = draft.state
-    trial = Draft(state, draft.position)
-    trial.state.hand = ruled.hand
-    trial.state.lines = {**state.lines, attempt.seat: ruled.line}
-    trial.state.answers = {}
-    found = _doubts(trial, attempt)
-    reading = _reading(trial, found)
-    readings = [reading, *({**reading, d.kind: not reading[d.kind]} for d in found)]
-    return any(not _same_effect(ruled.ruling, _judge(trial, attempt, r).ruling) for r in readings)
+    case = case_of(draft, attempt, ruled.hand, ruled.line)
+    found = doubts_of(draft, case)
+    best: Reading = {d.kind: d.best for d in found}
+    readings = [best, *({**best, d.kind: not best[d.kind]} for d in found)]
+    return any(not same_effect(ruled.ruling, judgement_of(draft, case, r).ruling) for r in readings)
 
 
-def _doubts(draft: Draft, attempt: Attempt) -> tuple[Doubt, ...]:
-    """The doubts of the evidence, and whether change that was called for has been given."""
-    state = draft.state
-    assert state.config is not None
-    found = (*doubts(attempt, state.config.fusion), *stacks.doubts(draft, attempt))
-    if draft.line(attempt.seat).back > 0:
-        return (Doubt("change_given", True), *found)
-    return found
-
-
-def _reading(draft: Draft, found: tuple[Doubt, ...]) -> dict[DoubtKind, bool]:
+def _reading(draft: Draft, found: tuple[Doubt, ...]) -> Reading:
     answers = draft.state.answers
     return {d.kind: answers.get(d.kind, d.best) for d in found}
-
-
-def _judge(draft: Draft, attempt: Attempt, reading: dict[DoubtKind, bool]) -> Judgement:
-    """The law on one reading of the evidence."""
-    state = draft.state
-    if attempt.empty:
-        # What was ruled on has turned out to be nothing, such as a ghost that answered once.
-        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
-    assert state.hand is not None
-    assert state.config is not None
-    assert state.hand_profile is not None
-    hand = state.hand.copy()
-    # Chips that lie there may be worth more than the counted bet, but not once change has been given for them.
-    lying, bet = draft.line(attempt.seat).chips, hand.bet_of(attempt.seat)
-    if reading.get("change_given", False) or (not lying and bet):
-        lying = (bet,) if bet else ()
-    hand.set_line_chips(attempt.seat, lying)
-    done = acts(attempt, reading, state.config.fusion)
-    if not done:
-        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
-    judged = _by_law(hand, attempt, state.hand_profile, done)
-    if reading.get("stack_right", True):
-        return judged
-    richer = _by_law(stacks.richer(hand, attempt), attempt, state.hand_profile, done)
-    return judged if _same_effect(judged.ruling, richer.ruling) else stacks.to_floor(draft, attempt.seat)
-
-
-def _by_law(hand: Hand, attempt: Attempt, profile: Profile, done: Sequence[AnyAct]) -> Judgement:
-    if hand.to_act == attempt.seat and attempt.faced != hand.bet_to:
-        # It acted before its turn came, on another bet than it faces now.
-        return resolve_held(hand, attempt.faced, profile, done)
-    return judge(hand, profile, done)
 
 
 def _missing(state: TableState, attempt: Attempt, over: int | None) -> tuple[looks.Awaited, ...] | None:
@@ -214,7 +168,7 @@ def _tell_of_looks(
     looks.tell(draft, attempt, None if idle else looks.overdue(draft.state, missing or ()))
 
 
-def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]) -> bool:
+def _ask_if_it_matters(draft: Draft, case: Case, found: tuple[Doubt, ...]) -> bool:
     """Ask about the first unanswered doubt whose other answer would be another ruling, whatever the others' are."""
     state = draft.state
     if state.question is not None:
@@ -223,16 +177,16 @@ def _ask_if_it_matters(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...])
     unanswered = [d for d in found if d.kind not in state.answers]
     for doubt in unanswered:
         for reading in _likely_readings(best, [d for d in unanswered if d is not doubt]):
-            yes = _judge(draft, attempt, {**reading, doubt.kind: True}).ruling
-            no = _judge(draft, attempt, {**reading, doubt.kind: False}).ruling
-            if _same_effect(yes, no):
+            yes = judgement_of(draft, case, {**reading, doubt.kind: True}).ruling
+            no = judgement_of(draft, case, {**reading, doubt.kind: False}).ruling
+            if same_effect(yes, no):
                 continue
-            _ask(draft, attempt, doubt, yes, no)
+            _ask(draft, case.attempt, doubt, yes, no)
             return True
     return False
 
 
-def _likely_readings(best: dict[DoubtKind, bool], others: list[Doubt]) -> Iterator[dict[DoubtKind, bool]]:
+def _likely_readings(best: Reading, others: list[Doubt]) -> Iterator[Reading]:
     """The best reading, then those with one of the other doubts answered against it."""
     yield best
     for other in others[:MAX_DOUBTS_CROSSED]:
@@ -275,18 +229,6 @@ def _drop_idle_question(draft: Draft, attempt: Attempt, found: tuple[Doubt, ...]
         return
     state.question = None
     draft.emit(QuestionClosed(question=question.position, answer=None, by="evidence"))
-
-
-def _same_effect(one: Ruling, other: Ruling) -> bool:
-    return (one.action, one.verb, one.to, one.add, one.back, one.floor, one.may_raise) == (
-        other.action,
-        other.verb,
-        other.to,
-        other.add,
-        other.back,
-        other.floor,
-        other.may_raise,
-    )
 
 
 def _finish(draft: Draft, attempt: Attempt, judged: Judgement) -> bool:

@@ -41,12 +41,16 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
     seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()
     doubled: set[str] = set()
     for other, elsewhere in state.areas.items():
+        if other == key or not elsewhere.tags:
+            continue
         for uid in seen_now:
-            if other != key and uid in elsewhere.tags:
+            if uid in elsewhere.tags:
                 areas[other] = lower(areas[other], uid, model)
                 doubled.add(uid)
     state.areas = areas
     for uid in sorted({*seen_now, *delta.left}):
+        if uid not in doubled and uid in area.tags and state.places.get(uid) == key:
+            continue  # it lies where it lay, and no other antenna knows it
         known = before.tags.get(uid)
         flicker = known is not None and known.peak < model.confirmed
         _locate(draft, uid, flicker=flicker, lay_ns=known.last_ns if known is not None else 0)

@@ -8,24 +8,27 @@ record goes to the floor, whose decision may bring the true stack (`tabled.model
 from __future__ import annotations
 
 from tabled.core.draft import Draft
+from tabled.core.state import Line
 from tabled.fusion.attempt import Attempt, Doubt
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.hand import Hand
 from tabled.rules.overrule import recounted
+from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
 
 
-def doubts(draft: Draft, attempt: Attempt) -> tuple[Doubt, ...]:
+def doubts(hand: Hand, line: Line, attempt: Attempt) -> tuple[Doubt, ...]:
     """Whether the record is right, where chips that are surely there are more than it says.
 
     What the seat still owes, and chips that vanished from its line, are in its hands though the record has them in.
     """
-    return (Doubt("stack_right", True),) if _beyond(draft, attempt) else ()
+    return (Doubt("stack_right", True),) if _beyond(hand, line, attempt) else ()
 
 
 def tell(draft: Draft, attempt: Attempt, *, due: bool) -> None:
     """Name the seat, the record and what lies there, from when the ruling would be final until it is settled."""
-    beyond = _beyond(draft, attempt) if due and draft.state.answers.get("stack_right") is not True else None
+    hand, told = draft.state.hand, due and draft.state.answers.get("stack_right") is not True
+    beyond = _beyond(hand, draft.line(attempt.seat), attempt) if told and hand is not None else None
     subject = f"stack:{attempt.seat}"
     if beyond is None:
         draft.clear(subject)
@@ -40,21 +43,17 @@ def richer(hand: Hand, attempt: Attempt) -> Hand:
     return recounted(hand, attempt.seat, hand.bet_of(attempt.seat) + 2 * there + 1)
 
 
-def to_floor(draft: Draft, seat: str) -> Judgement:
+def to_floor(profile: Profile, seat: str) -> Judgement:
     """The record is wrong: no act can be ruled on it."""
-    profile = draft.state.hand_profile
-    assert profile is not None
     reason = Reason("floor_stack_wrong", {"seat": seat})
     ruling = Ruling(seat=seat, action="floor", next_seat=seat, floor=True, reason=reason, profile=profile.hash)
     return Judgement(ruling, None)
 
 
-def _beyond(draft: Draft, attempt: Attempt) -> tuple[int, int] | None:
+def _beyond(hand: Hand, line: Line, attempt: Attempt) -> tuple[int, int] | None:
     """What the seat has left by the record and what it put down; None while the record can be right."""
-    hand = draft.state.hand
-    if hand is None or attempt.seat not in hand.seats or hand.to_act != attempt.seat:
+    if attempt.seat not in hand.seats or hand.to_act != attempt.seat:
         return None
-    line = draft.line(attempt.seat)
     left = hand.stack_of(attempt.seat)
     there = sum(a.value for a in attempt.arrivals if a.certain and not a.taken_back)
     return (left, there) if there > left + line.owed + sum(line.missing.values()) else None

@@ -12,6 +12,7 @@ import msgspec
 
 from firmware_bridge.wire import Press, TimeSpan
 from tabled.core.entries import Bound, TableConfig
+from tabled.core.memo import Memo
 from tabled.fusion.attempt import Attempt, DoubtKind
 from tabled.fusion.presence import Area
 from tabled.fusion.strokes import Stroke
@@ -194,6 +195,8 @@ class TableState(msgspec.Struct, kw_only=True):
     """Final rulings of this street that moved the hand, oldest first."""
     corrects: int | None = None
     """Position of the ruling that the next one on this act corrects."""
+    memo: Memo = Memo()
+    """Saves judging again; no part of what is known."""
 
 
 def area_key(device: str, antenna: int) -> str:

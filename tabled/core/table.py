@@ -191,8 +191,10 @@ def _advance_betting(draft: Draft) -> bool:
     to_act = state.hand.to_act
     for seat in sorted(state.attempts):
         waiting = state.attempts[seat]
+        if seat == to_act or waiting.held:
+            continue
         deadline = deadline_ns(draft, waiting)
-        if seat != to_act and not waiting.held and deadline is not None and state.now_ns >= deadline:
+        if deadline is not None and state.now_ns >= deadline:
             _behind(draft, waiting, to_act or "")
     attempt = state.attempts.get(to_act or "")
     if attempt is None or attempt.held:

@@ -9,6 +9,7 @@ What each setting means, and the paragraphs behind it, is in :mod:`tabled.rules.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import tomllib
 from difflib import get_close_matches
@@ -139,9 +140,15 @@ INTERNAL = ("name", "title", "law", "inherits", "hash")
 SETTINGS: tuple[str, ...] = tuple(f for f in Profile.__struct_fields__ if f not in INTERNAL)
 
 
+@functools.cache
+def _hints() -> dict[str, Any]:
+    """Types of the settings.  Found once: a ruling that asks the floor turns settings while the table waits."""
+    return get_type_hints(Profile)
+
+
 def allowed(setting: str) -> tuple[str, ...]:
     """The values a setting may take, as text: the words of an enumeration, or a description of the type."""
-    hint = get_type_hints(Profile)[setting]
+    hint = _hints()[setting]
     words = get_args(hint)
     if hint is int:
         return ("a whole number, 0 or more",)
@@ -166,14 +173,14 @@ def must_be(setting: str) -> str:
     values = ", ".join(allowed(setting))
     if setting == "third_party":
         return f'a list, such as ["dealer", "player_at_table"], of: {values}'
-    if setting in (*TABLES, "ask_floor") or get_type_hints(Profile)[setting] is int:
+    if setting in (*TABLES, "ask_floor") or _hints()[setting] is int:
         return values
     return f"one of: {values}"
 
 
 def choices(setting: str) -> tuple[str | bool, ...]:
     """The values of a setting that is a switch between readings; empty if it is a number, a list or a table."""
-    hint = get_type_hints(Profile)[setting]
+    hint = _hints()[setting]
     if hint is bool:
         return (True, False)
     if getattr(hint, "__origin__", None) is Literal:

@@ -1,0 +1,101 @@
+"""What the law makes of one reading of the evidence, judged once while nothing that goes into it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tabled.core import stacks
+from tabled.core.draft import Draft
+from tabled.core.memo import Case, Judged, Reading
+from tabled.core.state import Line
+from tabled.fusion.attempt import Attempt, Doubt
+from tabled.fusion.motion import acts, doubts
+from tabled.model.acts import AnyAct
+from tabled.model.ruling import Reason, Ruling
+from tabled.rules.hand import Hand
+from tabled.rules.judge import Judgement, judge
+from tabled.rules.turn import resolve_held
+
+
+def case_of(draft: Draft, attempt: Attempt, hand: Hand | None = None, line: Line | None = None) -> Case:
+    """An attempt as the table stands, or as it stood with another ``hand`` and ``line``."""
+    state = draft.state
+    hand = hand if hand is not None else state.hand
+    assert hand is not None
+    assert state.config is not None
+    assert state.hand_profile is not None
+    line = line if line is not None else draft.line(attempt.seat)
+    return Case(attempt, hand, line, state.hand_profile, state.config.fusion)
+
+
+def doubts_of(draft: Draft, case: Case) -> tuple[Doubt, ...]:
+    """The doubts of the evidence, and whether change that was called for has been given."""
+    return _known(draft, case).doubts
+
+
+def judgement_of(draft: Draft, case: Case, reading: Reading) -> Judgement:
+    """The law on one reading of the evidence.  Whoever moves ``after`` on copies it first."""
+    known = _known(draft, case)
+    judgement = known.judgement(reading)
+    if judgement is None:
+        judgement = _judge(known.case, reading)
+        draft.state.memo = draft.state.memo.with_case(known.with_judgement(reading, judgement))
+    return judgement
+
+
+def _known(draft: Draft, case: Case) -> Judged:
+    known = draft.state.memo.find(case)
+    if known is None:
+        known = Judged(case, _doubts(case))
+        draft.state.memo = draft.state.memo.with_case(known)
+    return known
+
+
+# -- functions of a case and nothing else: what they do not get, a memo cannot miss ------------------
+
+
+def _doubts(case: Case) -> tuple[Doubt, ...]:
+    found = (*doubts(case.attempt, case.fusion), *stacks.doubts(case.hand, case.line, case.attempt))
+    return (Doubt("change_given", True), *found) if case.line.back > 0 else found
+
+
+def _judge(case: Case, reading: Reading) -> Judgement:
+    attempt = case.attempt
+    if attempt.empty:
+        # What was ruled on has turned out to be nothing, such as a ghost that answered once.
+        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
+    hand = case.hand.copy()
+    # Chips that lie there may be worth more than the counted bet, but not once change has been given for them.
+    lying, bet = case.line.chips, hand.bet_of(attempt.seat)
+    if reading.get("change_given", False) or (not lying and bet):
+        lying = (bet,) if bet else ()
+    hand.set_line_chips(attempt.seat, lying)
+    done = acts(attempt, reading, case.fusion)
+    if not done:
+        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
+    judged = _by_law(hand, case, done)
+    if reading.get("stack_right", True):
+        return judged
+    richer = _by_law(stacks.richer(hand, attempt), case, done)
+    return judged if same_effect(judged.ruling, richer.ruling) else stacks.to_floor(case.profile, attempt.seat)
+
+
+def _by_law(hand: Hand, case: Case, done: Sequence[AnyAct]) -> Judgement:
+    attempt = case.attempt
+    if hand.to_act == attempt.seat and attempt.faced != hand.bet_to:
+        # It acted before its turn came, on another bet than it faces now.
+        return resolve_held(hand, attempt.faced, case.profile, done)
+    return judge(hand, case.profile, done)
+
+
+def same_effect(one: Ruling, other: Ruling) -> bool:
+    """Whether two rulings come to the same for everybody at the table."""
+    return (one.action, one.verb, one.to, one.add, one.back, one.floor, one.may_raise) == (
+        other.action,
+        other.verb,
+        other.to,
+        other.add,
+        other.back,
+        other.floor,
+        other.may_raise,
+    )
