@@ -20,6 +20,7 @@ from tabled.model.acts import (
     HandWithdraws,
     NextCardDealt,
     Place,
+    PullBack,
     PushForward,
     Say,
     Witness,
@@ -259,11 +260,11 @@ class Docket:
 
     def _correct_ruled(self, seat: str) -> Judgement:
         """The wrong amount was put in during these acts."""
-        before, acts = self.before[seat], next(a for s, a in self.groups if s == seat)
-        ruled = self.judged[seat]
-        index = next(k for k, (s, _) in enumerate(self.groups) if s == seat)
+        before, ruled = self.before[seat], self.judged[seat].ruling
+        index = max(k for k, (s, _) in enumerate(self.groups) if s == seat)
+        acts = self.groups[index][1]
         after = [a for _, a in self.groups[index + 1 :]]
-        put = _put(before, seat, acts)
+        put = _put(before, ruled, acts)
         if _said_all_in(acts) and put < before.bet_of(seat) + before.stack_of(seat) and after:
             return self._hidden(before, seat, put)
         intended = self._intended(before, put)
@@ -274,10 +275,11 @@ class Docket:
             setting = self.profile.correction_window if intended is None else self.profile.pot_underbet_window
         why = self._window(after, setting)
         topic = "correct_pot" if over or intended is not None else "correct"
-        if why:
-            return self._stands(seat, put, after, why=why, topic=topic)
-        if intended is None:
-            ruling = replace(ruled.ruling, cite=_first(self.profile.clauses(topic), ruled.ruling.cite))
+        if why and _is_amount(ruled):
+            to = ruled.to if ruled.to in _answers(after) else put
+            return self._stands(seat, to or put, after, why=why, topic=topic)
+        if why or intended is None:
+            ruling = replace(ruled, cite=_first(self.profile.clauses(topic), ruled.cite))
             own = (Adjustment(seat, ruling.add),) if ruling.add and isinstance(acts[-1], Decided) else ()
             return Judgement(replace(ruling, adjust=(*own, *self.adjust)), self.hand)
         # The pot was quoted wrong and the pot was meant: judge it as the true pot, with what lies there.
@@ -307,6 +309,7 @@ class Docket:
         return None
 
     def _stands(self, seat: str, put: int, after: Sequence[Sequence[AnyAct]], *, why: str, topic: str) -> Judgement:
+        """It is too late: ``put`` is the seat's bet, and who acted since has acted on that."""
         hand = self.before[seat].copy()
         opening = hand.bet_to == 0
         hand.stand_at(put)
@@ -362,7 +365,6 @@ class Docket:
         words = [a for a in self.open if isinstance(a, Say)]
         bare = len(words) == len(self.open) == 1 and words[0].word in ("bet", "raise") and words[0].amount is None
         if bare and len(self.free_acts) > 1 and self.groups:
-            self.free_acts.discard(self.open[0].seat)
             self.subject = next((s for s, _ in reversed(self.groups) if s in self.free_acts), self.subject)
             self.open = []
 
@@ -419,13 +421,25 @@ def _difference(judged: Judgement, acts: Sequence[AnyAct]) -> list[Adjustment]:
     return [Adjustment(act.seat, due)] if due else []
 
 
-def _put(before: Hand, seat: str, acts: Sequence[AnyAct]) -> int:
-    """What the seat put in, in total on the street, by its chips or else by the amount it said."""
+def _put(before: Hand, ruled: Ruling, acts: Sequence[AnyAct]) -> int:
+    """What the seat put in, in total on the street: its chips, else the amount it said or was ruled at."""
+    seat = ruled.seat
     chips = sum(sum(a.chips) for a in acts if isinstance(a, Place | PushForward))
-    said = max((a.amount or 0 for a in acts if isinstance(a, Say)), default=0)
-    decided = max((a.to or 0 for a in acts if isinstance(a, Decided)), default=0)
-    total = before.bet_of(seat) + chips if chips else said or decided
+    chips -= sum(sum(a.chips) for a in acts if isinstance(a, PullBack))
+    named = [a.amount + before.bet_to * (a.by_or_to == "by") for a in acts if isinstance(a, Say) and a.amount]
+    named += [a.to for a in acts if isinstance(a, Decided) and a.to]
+    total = before.bet_of(seat) + chips if chips > 0 else max(named, default=ruled.to or 0)
     return min(total, before.bet_of(seat) + before.stack_of(seat))
+
+
+def _is_amount(ruled: Ruling) -> bool:
+    """Whether the seat was free to name its amount: a bet, a raise, or chips that were too few for one."""
+    return ruled.verb in ("bet", "raise", "complete") or ruled.reason.code.startswith(("underraise_", "underbet_"))
+
+
+def _answers(after: Sequence[Sequence[AnyAct]]) -> list[int | None]:
+    """The amounts that later seats have called."""
+    return [a.to for acts in after for a in acts if isinstance(a, Decided) and a.act == "call"]
 
 
 def _said_all_in(acts: Sequence[AnyAct]) -> bool:

@@ -186,3 +186,111 @@ def test_tda_52_b_is_about_the_pot_and_52_a_about_any_other_amount(structure, qu
     ruling = pot_bet(structure, quoted, chips, "B did fold")
     assert short(ruling) == ruled
     assert ({"TDA 52-A", "TDA 52-B"} & set(ruling.cite)) == {clause}
+
+
+# ---- after the window -----------------------------------------------------------------------------------------------
+
+LATE = ("card dealt", "dealer points")
+
+
+@pytest.mark.parametrize(
+    ("where", "acts", "ruled", "bets", "turn"),
+    [
+        # What lay there and was answered stands, though it was no whole raise.
+        (facing(), ("B put 500 100 100 100", "B away", "C did call 800"), ("raise", 800, 0, 0), [500, 800, 800], "A"),
+        (facing(), ("B put 500 100 100", "B away", "C did call 700"), ("raise", 700, 0, 0), [500, 700, 700], "A"),
+        (facing(), ("B put 500 100 100", "B away"), ("raise", 700, 0, 0), [500, 700, 0], "C"),
+        (opening(), ("A put 25 25", "A away", "B did call 50"), ("bet", 50, 0, 0), [50, 50, 0], "C"),
+        # What was answered as it was ruled is that.
+        (facing(), ("B put 500 100 100 100", "B away", "C did call 1000"), ("raise", 1000, 0, 0),
+         [500, 1000, 1000], "A"),
+        (facing(), ("B put 500 100 100", "B away", "C did call 500"), ("raise", 500, 0, 0), [500, 500, 500], None),
+        # A word without chips is its amount, or what it was ruled at.
+        (opening(), ("A say bet", "B did call 100"), ("bet", 100, 0, 0), [100, 100, 0], "C"),
+        (opening(), ("A say all-in", "B did call 5000"), ("bet", 5000, 0, 0), [5000, 5000, 0], "C"),
+        (facing(), ("B say raise 700 to", "C did call 700"), ("raise", 700, 0, 0), [500, 700, 700], "A"),
+        (facing(), ("B say raise 200 by", "C did call 700"), ("raise", 700, 0, 0), [500, 700, 700], "A"),
+        (facing(), ("B say raise 1200 to", "B put 1000 100", "C did call 1100"), ("raise", 1100, 0, 0),
+         [500, 1100, 1100], "A"),
+        # Chips that were taken back do not lie there.
+        (facing(), ("B put 500 500 500", "B pull 500", "B away", "C did call 1000"), ("raise", 1000, 0, 0),
+         [500, 1000, 1000], "A"),
+    ],
+)  # fmt: skip
+def test_tda_52_a_after_the_next_card_a_bet_stands_as_it_was_answered(where, acts, ruled, bets, turn):
+    done = judged(TDA, where, *acts, *LATE)
+    assert short(done.ruling) == ruled
+    assert done.ruling.window == "closed by the next card"
+    assert (done.after.bet, done.ruling.next_seat) == (bets, turn)
+
+
+@pytest.mark.parametrize(
+    ("where", "acts", "ruled"),
+    [
+        (facing(), ("B say fold", "C did call 500"), ("fold", 0, 0, 0)),
+        (facing(), ("B say call", "C did call 500"), ("call", 500, 500, 0)),
+        (facing(), ("B put 1000", "B away", "C did call 500"), ("call", 500, 0, 500)),  # one chip, and its change
+        (facing(), ("B put 200 200", "B away", "C did call 500"), ("call", 500, 100, 0)),  # still owed
+        (opening(), ("A tap", "B did check"), ("check", 0, 0, 0)),
+        (facing(), ("B tap",), ("call_or_fold", None, 0, 0)),
+    ],
+)
+def test_tda_52_a_no_card_turns_a_call_or_a_fold_into_another_act(where, acts, ruled):
+    for pointed in (("dealer points",), LATE):
+        ruling = rule(TDA, where, *acts, *pointed)
+        assert short(ruling) == ruled
+        assert not ruling.window
+
+
+def test_tda_52_a_of_two_raises_by_a_seat_the_newer_one_is_put_right():
+    where = facing(behind="C 5000", pot=0)
+    acts = ("B put 500 500", "B away", "C did raise 2000", "A did fold", "B put 1000 500 100", "B away")
+    done = judged(TDA, where, *acts, "C did call 2600", *LATE)
+    assert (done.ruling.seat, short(done.ruling)) == ("B", ("raise", 2600, 0, 0))
+    assert done.after.bet == [500, 2600, 2600]
+
+
+def test_a_small_bet_that_stands_as_a_check_gives_its_callers_all_back():
+    law = profile(TDA, underbet_threshold="half")
+    ruling = rule(law, opening(), "A put 25", "A away", "B did call 25", "dealer points")
+    assert (ruling.verb, ruling.back, adjust(ruling)) == ("check", 25, [("B", -25)])
+
+
+def test_tda_52_b_a_bet_over_the_pot_that_was_only_named_is_about_the_pot():
+    where = opening("A 5000 B 5000 C 5000 D 5000", structure="pot-limit")
+    for act in ("A did bet 400", "A say bet 400"):
+        ruling = rule(TDA, where, act, "B did call 400", "dealer points")
+        assert (ruling.verb, ruling.to, adjust(ruling)[-1]) == ("bet", 300, ("B", -100))
+        assert "TDA 52-B" in ruling.cite
+        assert "TDA 52-A" in rule(TDA, where, act.replace("400", "200"), "B did call 200", "dealer points").cite
+
+
+# ---- acts behind a seat that was passed over ------------------------------------------------------------------------
+
+
+def skipped(*acts: str):
+    where = situation("3 9000/600* 4 9000 5 9000 6 9000", "4", 600, 400, prior="3 raise 600", street="preflop",
+                      blinds=(100, 200), pot=300)  # fmt: skip
+    return judged(TDA, where, *acts)
+
+
+@pytest.mark.parametrize(
+    "acts", [("5 did raise 1200", "6 did call 1200"), ("6 did raise 1200", "5 did call 1200"),
+             ("6 did raise 1200", "5 tap", "3 did call 1200")],
+)  # fmt: skip
+def test_tda_53_b_what_others_did_behind_the_skipped_seat_is_counted(acts):
+    done = skipped(*acts)
+    first, *_, last = (a.split()[0] for a in acts)
+    assert (done.ruling.seat, done.ruling.skipped, done.ruling.floor) == (first, ("4",), True)
+    assert (done.after.bet_of(first), done.after.bet_of(last)) == (1200, 1200)
+
+
+def test_tda_53_b_three_checks_of_a_bet_bind_nobody():
+    where = situation("3 9000/600* 4 9000 5 9000 6 9000 7 9000", "4", 600, 400, prior="3 raise 600")
+    done = judged(TDA, where, "5 tap", "6 tap", "7 tap")
+    assert (done.ruling.seat, done.ruling.verb, done.after) == ("5", None, None)
+
+
+def test_a_last_bare_raise_leaves_a_free_act_in_question_before_a_ruled_one():
+    ruling = rule(TDA, facing(behind="C 5000 D 5000"), "B put 500", "B away", "C did call 500", "D say raise")
+    assert (ruling.seat, ruling.next_seat) == ("B", "D")
