@@ -19,6 +19,7 @@ MODULES: tuple[str, ...] = (
     "calibration.step_plane",
     "calibration.step_zones",
     "calibration.step_palette",
+    "calibration.antennas",
 )
 """Each has a ``STEP``."""
 

@@ -138,6 +138,9 @@ class Radio:
         self.noise = noise
         self.strength = 1.0
         """Field strength; more reaches buried chips better, and lone ones worse (detuned and overdriven)."""
+        self.reach: Callable[[int], Sequence[tuple[str, float]]] | None = None
+        """Where a table is exact about it: each chip that the antenna under a place may hear, with its chance in one
+        look; then misses and bleed of `Noise` do not count."""
         self._air = air or Air()
         self._who = self._air.join()
         self._last_place = max(places.values(), default=0)
@@ -226,7 +229,7 @@ class Radio:
         seen: list[str] = []
         for a in on:
             seen += self._heard(a)
-        if noise.bleed:
+        if noise.bleed and self.reach is None:
             near = {self._places[a] + d for a in on for d in (-1, 1)} - set(self.over(on))
             chance = min(1.0, noise.bleed * self.strength)
             for place in sorted(near):
@@ -239,9 +242,13 @@ class Radio:
             seen = [u for u in seen if rng.random() >= noise.clash_idle]
         rng.shuffle(seen)
         # A UID that comes twice (two chips with one UID, or two antennas that reach one chip) answers once.
-        return [u for u in dict.fromkeys(seen) if u not in self._quiet]
+        # With exact reach, a chip beside the antenna that is off has no power of its own to keep quiet by.
+        here = {u for a in on for u in self._field(self._places[a])} if self.reach is not None else self._quiet
+        return [u for u in dict.fromkeys(seen) if u not in self._quiet or u not in here]
 
     def _heard(self, antenna: int) -> list[str]:
+        if self.reach is not None:
+            return [uid for uid, chance in self.reach(self._places[antenna]) if self._rng.random() < chance]
         stack = list(self._field(self._places[antenna]))
         last = self._last.get(antenna)
         if self.noise.sticky and last and last[0] == stack and self._rng.random() < self.noise.sticky:
