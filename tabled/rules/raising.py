@@ -189,8 +189,6 @@ def _intended(spot: Spot, total: int) -> int:
     A single chip, or less than half a bet over that level, would have been its call.
     """
     hand = spot.hand
-    levels = {seen for seen in hand.seen if spot.line < seen < spot.price}
-    if hand.street == 0 and spot.line < hand.table.big_blind < spot.price:
-        levels.add(hand.table.big_blind)
-    level = max((x for x in levels if x <= total), default=total)
+    levels = {*hand.seen, hand.table.big_blind} if hand.street == 0 else set(hand.seen)
+    level = max((x for x in levels if spot.line < x <= total), default=total)
     return level if len(spot.gesture.new) == 1 or 2 * (total - level) < level else total

@@ -1,0 +1,160 @@
+"""Too few chips: undercalls and what is forfeit (TDA 51), bets and raises under the minimum, and what is said of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.table import profile, rule, short, situation
+
+TDA = "tda-2024"
+
+
+def facing(bet: int = 500, stack: int = 5000, **kw):
+    return situation(f"A 4500/{bet}* B {stack} C 5000", "B", bet, bet, prior=f"A bet {bet}", **kw)
+
+
+def raised(who: str = "A 9000/200* B 9000/800* C 9000 D 9000", turn: str = "C", **kw):
+    return situation(who, turn, 800, 600, prior="A bet 200, B raise 800", **kw)
+
+
+def choices(ruling):
+    """What the floor may choose: the whole call, or so much forfeit with the hand."""
+    assert ruling.reason.code == "floor_undercall"
+    (call, fold) = ruling.candidates
+    assert (call.action, fold.action, call.to) == ("call", "fold", ruling.reason.params["to"])
+    return call.to, fold.reason.params["amount"]
+
+
+# ---- TDA 51-B: the opening bet, or a raise ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("where", "open_"),
+    [
+        (facing(), True),
+        (situation("A 5000* B 4500/500* C 5000 D 5000", "C", 500, prior="A check, B bet 500"), True),
+        (situation("A 5000* B 4500/500* C 5000", "A", 500, prior="A check, B bet 500"), True),
+        (situation("A 4500/500* B 0/700* C 5000", "C", 700, 500, prior="A bet 500, B all-in 700"), False),
+        (situation("A 999/1* B 0/2* C 5000", "C", 2, 1, blinds=(1, 1), prior="A bet 1, B all-in 2"), False),
+        (raised(), False),
+    ],
+)
+def test_tda_51_b_a_bet_is_the_opening_one_until_somebody_has_raised_it(where, open_):
+    ruling = rule(TDA, where, f"{where.to_act} say number 1")
+    if where.bet_to > 2:
+        ruling = rule(TDA, where, f"{where.to_act} put 100 100")
+    assert (ruling.action, ruling.floor) == (("call", False) if open_ else ("floor", True))
+
+
+@pytest.mark.parametrize("law", ["dutch-full-bet", "dutch-half-bet"])
+@pytest.mark.parametrize("all_in", [45, 60])
+def test_tda_51_b_at_limit_an_all_in_over_the_bet_is_a_raise_of_it(law, all_in):
+    where = situation(
+        f"A 960/40* B 0/{all_in}* C 1000 D 1000", "C", all_in, 40, prior=f"A bet 40, B all-in {all_in}",
+        structure="fixed-limit", limits={"small_bet": 40, "big_bet": 80}, blinds=(20, 40),
+    )  # fmt: skip
+    assert choices(rule(profile(law, undercall="opening_only"), where, "C put 5 5 5")) == (all_in, 15)
+
+
+# ---- TDA 51-B: what is forfeit ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chips", "forfeit"),
+    [
+        ("100 25", 125),  # under the bet of 200: all of it
+        ("100 100", 200),
+        ("100 100 25 25 25", 200),  # the bet's call, and 75 that are less than half of it
+        ("100 100 25 25 25 5 5 5 1 1 1 1", 200),  # 299
+        ("100 100 100", 300),  # half: it was meant
+        ("500", 200),  # one chip would have been a call of 200
+        ("500 100", 600),
+    ],
+)
+def test_tda_51_b_what_was_meant_for_the_bet_before_the_raise_is_forfeit(chips, forfeit):
+    assert choices(rule(TDA, raised(), f"C put {chips}")) == (800, forfeit)
+
+
+@pytest.mark.parametrize(("chips", "forfeit"), [("25 25", 50), ("100", 100), ("100 100 100 25", 325)])
+def test_tda_51_b_chips_of_an_earlier_bet_are_no_part_of_what_is_forfeit(chips, forfeit):
+    """A bet 200 itself: its own level is none that it could mean to call."""
+    where = raised("A 9000/200* B 9000/800* C 9000", "A")
+    ruling = rule(TDA, where, f"A put {chips}")
+    assert choices(ruling) == (800, forfeit)
+    assert ruling.reason.params["chips"] == forfeit
+
+
+def before_flop(who: str, turn: str):
+    return situation(
+        f"A 9000/200* B 9000/800* C 9000 SB 9000/50 BB 9000/100 {who}".strip(), turn, 800, 600, street="preflop", pot=0,
+        prior="SB post 50, BB post 100, A raise 200, B raise 800",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seat", "chips", "forfeit"),
+    [
+        ("C", "100 25", 100),  # the big blind's call
+        ("C", "100 25 25", 150),
+        ("C", "200", 200),  # one chip that is the bet
+        ("C", "100 100 25", 200),  # the bet's call, not the blind's
+        ("C", "500", 200),
+        ("SB", "25 25 25", 50),  # 125 in all
+        ("BB", "25 5", 30),  # the big blind's own level is no call of it
+        ("BB", "100 25", 100),
+    ],
+)
+def test_tda_51_b_before_the_flop_the_big_blind_may_have_been_meant(seat, chips, forfeit):
+    assert choices(rule(TDA, before_flop("", seat), f"{seat} put {chips}")) == (800, forfeit)
+
+
+def test_tda_51_b_on_the_flop_no_blind_can_be_meant():
+    assert choices(rule(TDA, raised(blinds=(50, 100)), "C put 100 25")) == (800, 125)
+
+
+# ---- under the minimum ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("acts", "ruled", "code"),
+    [
+        (("A put 25 5 5",), ("check", 0, 0, 35), "underbet_check"),
+        (("A put 25 5 5 5 5 1 1 1 1",), ("check", 0, 0, 49), "underbet_check"),
+        (("A put 25 25",), ("bet", 100, 50, 0), "bet_lifted"),
+        (("A put 25",), ("check", 0, 0, 25), "underbet_check"),
+        (("A say bet 25",), ("bet", 100, 100, 0), "bet_lifted"),
+    ],
+)
+def test_where_half_of_the_smallest_bet_decides_less_is_a_check(acts, ruled, code):
+    ruling = rule(profile(TDA, underbet_threshold="half"), situation("A 5000 B 5000 C 5000", "A"), *acts)
+    assert (short(ruling), ruling.reason.code) == (ruled, code)
+
+
+def option(law, *acts: str):
+    where = situation(
+        "A 4900/100* SB 4900/100* BB 4900/100[100]", "BB", 100, 100, street="preflop", pot=0,
+        prior="SB post 50, BB post 100, A call, SB call",
+    )  # fmt: skip
+    return rule(law, where, *acts)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"underraise_threshold": "call"}, "full"),
+        ({"underraise_half_of": "bet"}, "bet"),
+        ({"underraise_half_of": "raise"}, ""),
+    ],
+)
+def test_too_small_a_raise_says_by_which_measure(values, said):
+    law = profile(TDA, **values)
+    tail = f"_{said}" if said else ""
+    assert rule(law, facing(), "B put 500 100").reason.code == f"underraise_call{tail}"
+    assert option(law, "BB put 5 5").reason.code == f"underraise_check{tail}"
+
+
+def test_rrp_14_a_small_raise_is_for_the_floor_and_no_raise_at_all_is_not():
+    law = profile("roberts", one_chip_bb_option="raise")
+    assert option(law, "BB put 25 5").reason.code == "floor_small_raise"
+    same = option(law, "BB pull 100", "BB put 50 50")
+    assert (same.action, same.to, same.floor) == ("check", 100, False)
