@@ -109,3 +109,61 @@ def board_views(board: Board, camera: Camera, count: int, seed: int = 0, **how: 
             camera.picture(flat, 4.0, rvec, tvec, origin=origin, rays=rays, seed=seed * 1000 + k, **how)  # type: ignore[arg-type]
         )
     return made
+
+
+@dataclass(frozen=True)
+class Table:
+    """A felt of 2200 x 1100 mm, its middle the origin, with markers; and a camera 1.5 m over it, a little askew."""
+
+    camera: Camera = field(default_factory=Camera)
+    places: dict[int, tuple[float, float, float]] = field(
+        default_factory=lambda: {
+            0: (-820.0, -380.0, 0.1),
+            1: (-840.0, 360.0, -0.3),
+            2: (20.0, 410.0, 2.0),
+            3: (810.0, 350.0, 0.8),
+            4: (830.0, -390.0, -1.2),
+            5: (250.0, -400.0, 0.0),
+        }
+    )
+    """x, y in mm and turn in radians of each marker's middle."""
+    size_mm: float = 90.0
+    tilt: tuple[float, float, float] = (0.06, -0.04, 0.02)
+    eye: tuple[float, float, float] = (40.0, -30.0, 1650.0)
+
+    @property
+    def pose(self) -> tuple[Floats, Floats]:
+        """Rotation vector and translation (mm)."""
+        rotation = cv2.Rodrigues(np.array(self.tilt))[0] @ np.diag([1.0, -1.0, -1.0])
+        return cv2.Rodrigues(rotation)[0].ravel(), -rotation @ np.array(self.eye)
+
+    def felt(self, px_per_mm: float = 1.0) -> tuple[Image, tuple[float, float]]:
+        """The felt seen from above, and the place of its top left corner."""
+        half_x, half_y = 1150.0, 650.0
+        image = np.full((round(2 * half_y * px_per_mm), round(2 * half_x * px_per_mm), 3), (60, 95, 40), dtype=np.uint8)
+        dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+        for number, (x, y, turn) in self.places.items():
+            fine = cv2.aruco.generateImageMarker(dictionary, number, 180)
+            fine = cv2.copyMakeBorder(fine, 30, 30, 30, 30, cv2.BORDER_CONSTANT, value=255)
+            fine = np.clip(fine, 20, 235)
+            scale = 180 / self.size_mm
+            c, s = np.cos(turn), np.sin(turn)
+            # from the felt's pixels to the marker's: its own x to the right, y down
+            inverse = np.array([[c, -s], [s, c]]) * scale / px_per_mm
+            at = np.array([(x + half_x) * px_per_mm, (half_y - y) * px_per_mm]) - 0.5
+            shift = np.array([119.5, 119.5]) - inverse @ at
+            patch = cv2.warpAffine(
+                cv2.cvtColor(fine, cv2.COLOR_GRAY2BGR),
+                np.column_stack([inverse, shift]),
+                (image.shape[1], image.shape[0]),
+                flags=cv2.INTER_AREA | cv2.WARP_INVERSE_MAP,
+                borderValue=(0, 0, 0),
+            )
+            image = np.where(patch > 0, patch, image)
+        return image, (-half_x, half_y)
+
+    def picture(self, seed: int = 0, **how: object) -> Image:
+        """What the camera sees."""
+        flat, origin = self.felt(2.0)
+        rvec, tvec = self.pose
+        return self.camera.picture(flat, 2.0, rvec, tvec, origin=origin, up=True, seed=seed, **how)  # type: ignore[arg-type]

@@ -1,0 +1,67 @@
+"""Least squares of a few dozen unknowns, by Levenberg and Marquardt, with the covariance of what was found.
+
+Source: Press et al., "Numerical Recipes", 3rd ed., 15.5.2; derivatives by central differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+MAX_TURNS = 60
+
+
+class Solution(msgspec.Struct, frozen=True):
+    """The unknowns (n,), the residuals there (m,), and the covariance (n, n) if each residual has variance 1."""
+
+    at: Floats
+    residuals: Floats
+    covariance: Floats
+
+
+def solve(residuals: Callable[[Floats], Floats], start: Floats, steps: Floats) -> Solution:
+    """Unknowns near ``start`` with the least sum of squared residuals; ``steps`` (n,) is a small change of each.
+
+    Fewer residuals than unknowns, or an unknown without effect, gives an infinite variance, not an error.
+    """
+    at, rest = start.astype(np.float64), residuals(start)
+    damping = 1e-3
+    jacobian = _jacobian(residuals, at, steps)
+    for _ in range(MAX_TURNS):
+        normal, slope = jacobian.T @ jacobian, jacobian.T @ rest
+        scale = np.maximum(np.diag(normal), 1e-12)
+        move = np.linalg.lstsq(normal + damping * np.diag(scale), -slope, rcond=None)[0]
+        tried = residuals(at + move)
+        if float(tried @ tried) < float(rest @ rest):
+            gained = float(rest @ rest) - float(tried @ tried)
+            at, rest, damping = at + move, tried, max(damping / 9, 1e-9)
+            if gained < 1e-10 * max(float(rest @ rest), 1e-12):
+                break
+            jacobian = _jacobian(residuals, at, steps)
+        else:
+            damping *= 6
+            if damping > 1e8:
+                break
+    jacobian = _jacobian(residuals, at, steps)
+    return Solution(at, rest, _covariance(jacobian))
+
+
+def _jacobian(residuals: Callable[[Floats], Floats], at: Floats, steps: Floats) -> Floats:
+    columns = []
+    for index, step in enumerate(steps):
+        change = np.zeros_like(at)
+        change[index] = step
+        columns.append((residuals(at + change) - residuals(at - change)) / (2 * step))
+    return np.column_stack(columns)
+
+
+def _covariance(jacobian: Floats) -> Floats:
+    scale = np.maximum(np.linalg.norm(jacobian, axis=0), 1e-300)
+    values, vectors = np.linalg.eigh((jacobian / scale).T @ (jacobian / scale))
+    with np.errstate(divide="ignore"):
+        inverse = np.where(values > 1e-13, 1 / np.maximum(values, 1e-300), 1e30)
+    return np.asarray((vectors * inverse) @ vectors.T / np.outer(scale, scale), dtype=np.float64)
