@@ -58,6 +58,10 @@ class Facing(State):
             return min(self.bet_to, others)
         return self.bet_to
 
+    def has_acted(self, i: int) -> bool:
+        """Whether seat ``i`` has acted on this street.  A blind, an ante or a straddle is no act."""
+        return self.seen[i] >= 0
+
     def reopened(self, i: int) -> bool:
         """Whether seat ``i`` has not acted, has heard a whole raise since it did, or faces enough of one.
 

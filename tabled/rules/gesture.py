@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from tabled.model.acts import (
     AnyAct,
@@ -77,6 +78,8 @@ class _Reader:
         self.line = Counter(line)
 
     def say(self, act: Say) -> None:
+        if act.word == "number" and not act.amount:
+            act = replace(act, word="other")  # a number that nobody heard is an unclear word
         touched = any(self.motions)
         if act.order == "simultaneous":
             self.words.append(act)

@@ -116,10 +116,10 @@ class Hand(Facing):
         if self.capped():
             raise RaisesCapped(f"{name}: the street has its bet and {self.table.cap} raises; call or fold")
         if not self.may_raise(i):
-            last = self.bet_to - max(self.seen[i], 0)
+            if not self.answerable(i):
+                raise RaiseClosed(f"{name} may call or fold: nobody is left to answer")
             raise RaiseClosed(
-                f"{name} may call or fold: "
-                + (f"{last} more is no full raise of {self.full}" if self.answerable(i) else "nobody is left to answer")
+                f"{name} may call or fold: {self.bet_to - self.seen[i]} more is no full raise of {self.full}"
             )
         low, high = self.raise_range(i)
         if to > high:

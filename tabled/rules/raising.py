@@ -167,7 +167,7 @@ def undercall(spot: Spot, total: int, topics: tuple[str, ...]) -> Reading:
 def _raised_since_opening(spot: Spot) -> bool:
     """Whether the price is over the opening bet (or the big blind), be it by a short all-in."""
     hand = spot.hand
-    return hand.bets > 1 or 0 < hand.base < hand.bet_to or any(0 < seen < hand.bet_to for seen in hand.seen)
+    return hand.bets > 1 or any(0 < level < hand.bet_to for level in (hand.base, *hand.seen))
 
 
 def _asked(spot: Spot, total: int, code: str, topic: str) -> Reading:

@@ -31,7 +31,7 @@ def locked(hand: Hand, seat: str) -> tuple[Locked, ...]:
     for j in order_after(hand, seat):
         if hand.state[j] != IN or hand.may_raise(j):
             continue
-        if table.bring_in and hand.bets == 0 and hand.seen[j] >= 0 and hand.street == 0:
+        if table.bring_in and hand.bets == 0 and hand.has_acted(j) and hand.street == 0:
             continue
         found.append(Locked(table.names[j], lock_reason(hand, j)))
     return tuple(found)
@@ -41,19 +41,20 @@ SHORT_ALL_IN = ("all_in_short", "all_in_short_plain", "all_in_short_reopens", "a
 """Codes of an all-in that is no full raise: for whom of those who have acted it opens the betting again."""
 
 
-def short_all_in(hand: Hand, seat: str, to: int, free: tuple[str, ...], locks: tuple[Locked, ...]) -> Reason:
-    """What an all-in of ``seat`` to ``to``, no full raise, means for the seats that have acted and still have chips.
+def short_all_in(hand: Hand, seat: str, free: tuple[str, ...], locks: tuple[Locked, ...]) -> Reason:
+    """What the all-in of ``seat``, no full raise, means for the seats that have acted and still have chips.
 
     ``reopened`` and ``closed`` name them.  A seat whose stack alone stands in the way counts as reopened: it has the
     right, and that it lacks the means is not for the table to hear.  After a later raise nothing is said of rights:
     it is the raise that gives them.
     """
+    to = hand.bet_of(seat)
     params: dict[str, int | str] = {"seat": seat, "to": to}
     if hand.bet_to != to:
         return Reason("all_in_short_plain", params)
     poor = {lock.seat for lock in locks if lock.reason.code == "lock_stack"}
     shut = {lock.seat for lock in locks} - poor
-    acted = [hand.table.names[j] for j in order_after(hand, seat) if hand.seen[j] >= 0]
+    acted = [hand.table.names[j] for j in order_after(hand, seat) if hand.has_acted(j)]
     reopened = [s for s in acted if s in free or s in poor]
     closed = [s for s in acted if s in shut]
     params |= {"reopened": ", ".join(reopened), "closed": ", ".join(closed)}
@@ -66,7 +67,7 @@ def told(ruling: Ruling, hand: Hand) -> Ruling:
     """The same ruling with its sentence fitted to its rights, after these were stated anew for ``hand``."""
     if ruling.reason.code not in SHORT_ALL_IN:
         return ruling
-    new = short_all_in(hand, ruling.seat, ruling.to or 0, ruling.may_raise, ruling.may_not_raise)
+    new = short_all_in(hand, ruling.seat, ruling.may_raise, ruling.may_not_raise)
     kept = {k: v for k, v in ruling.reason.params.items() if k not in ("reopened", "closed")}
     return replace(ruling, reason=Reason(new.code, {**kept, **new.params}))
 
@@ -79,7 +80,7 @@ def lock_reason(hand: Hand, j: int) -> Reason:
     if not hand.answerable(j):
         return Reason("lock_alone")
     if not hand.reopened(j):
-        more = hand.bet_to - max(hand.seen[j], 0)
+        more = hand.bet_to - hand.seen[j]
         return _lock_short(hand, j, more) if more > 0 else Reason("lock_acted")
     return Reason("lock_stack", {"stack": hand.stack[j]})
 
@@ -90,7 +91,7 @@ def _lock_short(hand: Hand, j: int, more: int) -> Reason:
     params: dict[str, int | str] = {"more": more, "full": hand.full}
     if not table.half:
         return Reason("lock_separate" if more >= hand.full else "lock_short", params)
-    need = hand.due(max(hand.seen[j], 0))
+    need = hand.due(hand.seen[j])
     return Reason("lock_separate" if 2 * more >= need else "lock_short_half", {**params, "full": need})
 
 

@@ -9,7 +9,6 @@ from tabled.rules.profile import Profile
 
 NO_LIMIT, POT_LIMIT, FIXED_LIMIT, SPREAD_LIMIT = range(4)
 STRUCTURES = ("no-limit", "pot-limit", "fixed-limit", "spread-limit")
-ROUNDING = ("none", "up", "down", "nearest")
 MAX_SEATS = 23
 MAX_AMOUNT = 10**15  # a seat's chips, a blind or a limit; sums of it still fit the 64 bits of the journal
 
@@ -56,7 +55,7 @@ class Table:
         self.straddle_doubles = profile.straddle_min_raise == "double"
         self.short_blind_actual = profile.short_blind_price == "actual"
         self.phantom_blinds = profile.pot_preflop == "nominal"
-        self.pot_rounding = ROUNDING.index(profile.pot_rounding)
+        self.pot_rounding = profile.pot_rounding
         self.two_dealt = self.n == 2
         self.first = self._first_seat(setup)
         if setup.opener is not None and setup.opener not in self.index:
@@ -80,13 +79,15 @@ class Table:
 
     def rounded(self, amount: int) -> int:
         """A pot-limit amount in the chips in play, as the profile rounds."""
-        unit = self.chip_unit
-        if self.pot_rounding == 0 or unit <= 1 or amount % unit == 0:
-            return amount
-        down = amount - amount % unit
-        if self.pot_rounding == 1 or (self.pot_rounding == 3 and 2 * (amount - down) >= unit):
-            return down + unit
-        return down
+        over = amount % self.chip_unit
+        match self.pot_rounding:
+            case "none":
+                return amount
+            case "up":
+                return amount - over + (self.chip_unit if over else 0)
+            case "nearest":
+                return amount - over + (self.chip_unit if 2 * over >= self.chip_unit else 0)
+        return amount - over
 
 
 # ---- what cannot be dealt: each says, without the hand's name, what to put right -----------------------------------

@@ -46,8 +46,8 @@ def read_word(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
             return Reading(kind="check", reason=Reason("call_of_nothing"), topics=("invalid_call",), rests_on=rests_on)
         case "all_in":
             return _all_in(spot, topics)
-        case "number":
-            return read_number(spot, say, rests_on)
+        case "number" if say.amount:
+            return read_number(spot, say, say.amount, rests_on)
         case "other":
             return _other(spot, say)
         case "complete" if spot.complete is not None:
@@ -133,12 +133,11 @@ def _raise(spot: Spot, say: Say, topics: tuple[str, ...], rests_on: tuple[str, .
     if spot.opening and say.word == "raise":
         topics = (*topics, "invalid_raise")
     if say.amount is not None:
-        return _with_amount(spot, say, topics, rests_on)
+        return _with_amount(spot, say, say.amount, topics, rests_on)
     return _without_amount(spot, topics, rests_on)
 
 
-def _with_amount(spot: Spot, say: Say, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
-    amount = say.amount or 0
+def _with_amount(spot: Spot, say: Say, amount: int, topics: tuple[str, ...], rests_on: tuple[str, ...]) -> Reading:
     short = short_number(spot, amount)
     if short is not None:
         return short
@@ -191,9 +190,8 @@ def _fed(spot: Spot, motions: tuple[tuple[int, ...], ...]) -> tuple[int, tuple[s
     return first, ("raise_word_extra_motions",) if spot.owes else ()
 
 
-def read_number(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
+def read_number(spot: Spot, say: Say, amount: int, rests_on: tuple[str, ...]) -> Reading:
     """A bare number is that many chips put forward in silence (TDA 40-C), without the one-chip rule."""
-    amount = say.amount or 0
     chips = spot.felt - spot.lying
     if say.low_voice and chips and chips != amount and spot.profile.low_voice == "floor":
         return Reading(
@@ -223,7 +221,7 @@ def read_number(spot: Spot, say: Say, rests_on: tuple[str, ...]) -> Reading:
 def rounded(spot: Spot, amount: int) -> int:
     """An amount in the chips in play, to the nearest, where the profile says so; half goes up."""
     unit = spot.hand.table.chip_unit
-    if spot.profile.amount_rounding == "none" or unit <= 1 or amount % unit == 0:
+    if spot.profile.amount_rounding == "none":
         return amount
     down = amount - amount % unit
     return down + unit if 2 * (amount - down) >= unit else down

@@ -1,4 +1,4 @@
-"""Too few chips: undercalls and what is forfeit (TDA 51), bets and raises under the minimum, and what is said of them."""
+"""Too few chips: undercalls and what is forfeit (TDA 51), bets and raises under the minimum, and what is said."""
 
 from __future__ import annotations
 
@@ -35,14 +35,29 @@ def choices(ruling):
         (situation("A 5000* B 4500/500* C 5000 D 5000", "C", 500, prior="A check, B bet 500"), True),
         (situation("A 5000* B 4500/500* C 5000", "A", 500, prior="A check, B bet 500"), True),
         (situation("A 4500/500* B 0/700* C 5000", "C", 700, 500, prior="A bet 500, B all-in 700"), False),
-        (situation("A 999/1* B 0/2* C 5000", "C", 2, 1, blinds=(1, 1), prior="A bet 1, B all-in 2"), False),
+        (situation("A 0/60* B 4840/160* C 5000", "C", 160, 100, prior="A all-in 60, B raise 160"), False),
+        (situation("A 0/1* B 998/2* C 500", "C", 2, 2, blinds=(1, 2), prior="A all-in 1, B raise 2"), False),
+        (situation("A 0/60* C 500 D 500", "C", 60, 100, prior="A all-in 60"), True),
+        (
+            situation(
+                "A 0/150* C 500 SB 950/50 BB 900/100",
+                "C",
+                150,
+                100,
+                street="preflop",
+                prior="SB post 50, BB post 100, A all-in 150",
+            ),
+            False,
+        ),
         (raised(), False),
     ],
 )
 def test_tda_51_b_a_bet_is_the_opening_one_until_somebody_has_raised_it(where, open_):
     ruling = rule(TDA, where, f"{where.to_act} say number 1")
-    if where.bet_to > 2:
-        ruling = rule(TDA, where, f"{where.to_act} put 100 100")
+    if where.bet_to > 150:
+        ruling = rule(TDA, where, f"{where.to_act} put 100 25")
+    elif where.bet_to > 2:
+        ruling = rule(TDA, where, f"{where.to_act} put 25 25")
     assert (ruling.action, ruling.floor) == (("call", False) if open_ else ("floor", True))
 
 

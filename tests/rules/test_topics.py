@@ -149,3 +149,19 @@ def test_an_amount_that_is_just_allowed_is_neither_lifted_nor_cut(where, act, co
     assert (ruling.reason.code, ruling.to) == (code, to)
     cut = {"pot", "limit_caps"} & topics(TDA, where, act)
     assert bool(cut) is code.endswith("_cut")
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+def test_words_first_is_cited_where_chips_came_with_the_word():
+    assert "words_first" in topics(TDA, facing(), "B say call", "B put 1000")
+    assert not {"spoken", "spoken_alone"} & topics(TDA, facing(), "B say call", "B put 1000")
+    assert "words_first" not in topics(TDA, facing(), "B say call")
+    assert {"spoken", "spoken_alone"} <= topics(TDA, facing(), "B say call")
+    assert "words_first" in topics(TDA, facing(), "B put 1000", "B say raise simultaneous")
+
+
+def test_string_exception_is_cited_for_a_raise_in_two_motions_only():
+    assert "string_exception" in topics("swedish", facing(), "B say raise", "B put 500", "B again", "B put 500")
+    assert "string_exception" not in topics("swedish", facing(), "B say raise", "B put 500 500")

@@ -233,3 +233,17 @@ def test_a_number_hardly_heard_is_weighed_against_the_new_chips_only():
 def test_a_conditional_word_leaves_the_check_where_there_is_no_bet():
     (mine,) = rule(TDA, opening(), "A say other if you bet I raise").options
     assert mine.check
+
+
+@pytest.mark.parametrize("acts", [("B say number",), ("B say number 0",)])
+def test_a_number_that_nobody_heard_is_an_unclear_word(acts):
+    for where in (facing(), situation("B 5000 C 5000", "B")):
+        ruling = rule(TDA, where, *acts)
+        assert (ruling.action, ruling.reason.code) == ("floor", "floor_unclear_word")
+    assert short(rule(TDA, facing(), *acts, "B put 500")) == ("call", 500, 0, 0)  # the chips say it
+
+
+def test_tda_46_b_who_folds_after_taking_chips_back_is_told_the_call_that_the_stack_can_make():
+    where = situation("A 300/100*[100] B 4500/500* C 0/0!", "A", 500, 400, prior="A bet 100, B raise 500, C fold")
+    ruling = rule(TDA, where, "A pull 100", "A cards")
+    assert (ruling.reason.code, ruling.reason.params["to"]) == ("lifted_binds_call", 400)
