@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
 from tabled.core import money, sight
 from tabled.core.draft import Draft
+from tabled.core.entries import Known
 from tabled.core.sight import watched
 from tabled.core.state import Line, TableState, area_key, place_at
 from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
@@ -18,6 +19,31 @@ HITS_WITHOUT_A_HAND = 5
 """So often a tag must be read where no hand was seen."""
 
 Inventory = Present | CleanEmpty | Corrupt
+
+
+def on_known(draft: Draft, known: Known) -> None:
+    """The room's registry says of chips what it had not said before.
+
+    A chip that lies in a bet keeps the worth that it came with: what was ruled is not altered behind the dealer's back.
+    One that lay there as a stranger comes with the next look that names it, as if it had been put down then.
+    """
+    state = draft.state
+    config = state.config
+    assert config is not None
+    news = {*known.chips, *known.barred, *known.unknown}
+    strangers = {uid for uid in known.chips if uid not in config.chips and uid in state.places}
+    if strangers:
+        state.places = {uid: key for uid, key in state.places.items() if uid not in strangers}
+        state.areas = {
+            key: replace(area, tags={uid: tag for uid, tag in area.tags.items() if uid not in strangers})
+            for key, area in state.areas.items()
+        }
+    values = {uid: value for uid, value in config.chips.items() if uid not in news} | known.chips
+    barred = {uid: why for uid, why in config.barred.items() if uid not in news} | known.barred
+    state.config = replace(config, chips=values, barred=barred)
+    for uid in sorted(news):
+        if uid not in barred:
+            draft.clear(f"barred:{uid}")
 
 
 def on_inventory(draft: Draft, seen: Inventory) -> None:

@@ -76,13 +76,27 @@ class Stated(Input, frozen=True, tag="bounds", kw_only=True):
     overran: dict[str, int] = {}
 
 
+class Known(Input, frozen=True, tag="chips", kw_only=True):
+    """What the room's registry says of chips that are seen here, before the first look that names them or when it says
+    otherwise than before.
+
+    ``chips`` by UID to their value, ``barred`` to why they are no money, ``unknown`` are in the registry no more; a UID
+    is in one of the three at most.  ``registry`` is the sum over all of the room's chips.
+    """
+
+    chips: dict[str, int] = {}
+    barred: dict[str, str] = {}
+    unknown: tuple[str, ...] = ()
+    registry: str = ""
+
+
 class Ordered(Input, frozen=True, tag="cmd", kw_only=True):
     """An operator ordered something."""
 
     act: AnyOperatorAct
 
 
-AnyInput = Started | Seen | Ticked | Stated | Ordered
+AnyInput = Started | Seen | Ticked | Stated | Known | Ordered
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder: msgspec.json.Decoder[AnyInput] = msgspec.json.Decoder(AnyInput)

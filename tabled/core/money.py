@@ -85,8 +85,9 @@ def totals(state: TableState) -> dict[str, int]:
     found: dict[str, int] = {UNACCOUNTED: sum(chips.values())}
     for uid, name in state.where.items():
         if name != UNACCOUNTED:
-            found[name] = found.get(name, 0) + chips[uid]
-            found[UNACCOUNTED] -= chips[uid]
+            worth = chips.get(uid, 0)  # the registry may have barred it since
+            found[name] = found.get(name, 0) + worth
+            found[UNACCOUNTED] -= worth
     return found
 
 

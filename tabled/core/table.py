@@ -21,7 +21,7 @@ from firmware_bridge.wire import (
 from tabled.core import blind, chips, corrections, hands, keys, looks, money, operator, sight
 from tabled.core.adjudicate import adjudicate, deadline_ns, look_due_ns, out_of_turn
 from tabled.core.draft import Draft
-from tabled.core.entries import AnyInput, Ordered, Seen, Started, Stated, Ticked
+from tabled.core.entries import AnyInput, Known, Ordered, Seen, Started, Stated, Ticked
 from tabled.core.state import MAX_REQUESTS_REMEMBERED, Sight, TableState
 from tabled.fusion.attempt import Attempt
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
@@ -74,6 +74,8 @@ def _step(state: TableState, position: int, entry: AnyInput) -> tuple[TableState
         _see(draft, entry)
     elif isinstance(entry, Stated):
         looks.on_stated(draft, entry)
+    elif isinstance(entry, Known):
+        chips.on_known(draft, entry)
     elif isinstance(entry, Ordered):
         _order(draft, entry.act)
     if isinstance(entry, Ticked):

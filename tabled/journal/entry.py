@@ -54,6 +54,7 @@ KINDS: Mapping[str, Kind] = {
     "hand_started": Kind(1, is_input=False),
     "hand_ended": Kind(1, is_input=False),
     "bounds": Kind(1, is_input=True),
+    "chips": Kind(1, is_input=True),
 }
 """Every kind that may be appended.  A body's format changed? Raise its version here and add a step to
 `tabled.journal.codec.UPCASTS`; never reuse a name."""

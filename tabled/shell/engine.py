@@ -151,4 +151,4 @@ def unpack(position: int, payload: bytes) -> tuple[Outgoing, ...]:
     return tuple(Outgoing(position, leaf, text.encode("utf-8")) for leaf, text in pairs)
 
 
-_INPUT_KINDS = frozenset({"started", "obs", "timer", "bounds", "cmd"})
+_INPUT_KINDS = frozenset({"started", "obs", "timer", "bounds", "chips", "cmd"})
