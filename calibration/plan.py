@@ -20,10 +20,15 @@ MODULES: tuple[str, ...] = (
     "calibration.step_zones",
     "calibration.step_palette",
     "calibration.antennas",
+    "calibration.chips",
 )
 """Each has a ``STEP``."""
 
-COMMANDS: tuple[str, ...] = ("calibration.printing:board", "calibration.printing:markers")
+COMMANDS: tuple[str, ...] = (
+    "calibration.printing:board",
+    "calibration.printing:markers",
+    "calibration.registry_commands:registry",
+)
 """``module:name`` of further click commands."""
 
 PROBLEMS = (StepError, CalibrationError, FilesError)
