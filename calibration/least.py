@@ -1,4 +1,4 @@
-"""Least squares of a few dozen unknowns, by Levenberg and Marquardt, with the covariance of what was found.
+"""Least squares of a few dozen unknowns, by Levenberg and Marquardt.
 
 Source: Press et al., "Numerical Recipes", 3rd ed., 15.5.2; derivatives by central differences.
 """
@@ -16,17 +16,16 @@ MAX_TURNS = 60
 
 
 class Solution(msgspec.Struct, frozen=True):
-    """The unknowns (n,), the residuals there (m,), and the covariance (n, n) if each residual has variance 1."""
+    """The unknowns (n,) and the residuals there (m,)."""
 
     at: Floats
     residuals: Floats
-    covariance: Floats
 
 
 def solve(residuals: Callable[[Floats], Floats], start: Floats, steps: Floats) -> Solution:
     """Unknowns near ``start`` with the least sum of squared residuals; ``steps`` (n,) is a small change of each.
 
-    Fewer residuals than unknowns, or an unknown without effect, gives an infinite variance, not an error.
+    An unknown without effect stays where it was.
     """
     at, rest = start.astype(np.float64), residuals(start)
     damping = 1e-3
@@ -46,8 +45,7 @@ def solve(residuals: Callable[[Floats], Floats], start: Floats, steps: Floats) -
             damping *= 6
             if damping > 1e8:
                 break
-    jacobian = _jacobian(residuals, at, steps)
-    return Solution(at, rest, _covariance(jacobian))
+    return Solution(at, rest)
 
 
 def _jacobian(residuals: Callable[[Floats], Floats], at: Floats, steps: Floats) -> Floats:
@@ -57,11 +55,3 @@ def _jacobian(residuals: Callable[[Floats], Floats], at: Floats, steps: Floats) 
         change[index] = step
         columns.append((residuals(at + change) - residuals(at - change)) / (2 * step))
     return np.column_stack(columns)
-
-
-def _covariance(jacobian: Floats) -> Floats:
-    scale = np.maximum(np.linalg.norm(jacobian, axis=0), 1e-300)
-    values, vectors = np.linalg.eigh((jacobian / scale).T @ (jacobian / scale))
-    with np.errstate(divide="ignore"):
-        inverse = np.where(values > 1e-13, 1 / np.maximum(values, 1e-300), 1e30)
-    return np.asarray((vectors * inverse) @ vectors.T / np.outer(scale, scale), dtype=np.float64)

@@ -44,10 +44,10 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class PlaneResult(msgspec.Struct, frozen=True):
-    """The plane, what was seen less what was measured in mm for each corner, and how certain the pose is.
+    """The plane, and what was seen less what was measured in mm for each corner.
 
-    ``places`` are those measured, or for a survey those found; ``off_mm`` (n, 4 or 1) by marker; ``size_mm`` the
-    side of the markers as seen; ``covariance`` (6, 6) of rotation and translation.
+    ``places`` are those measured, or for a survey those found; ``off_mm`` (4 or 1, 2) by marker; ``size_mm`` the side
+    of the markers as seen, 0 for points.
     """
 
     plane: Plane
@@ -55,7 +55,6 @@ class PlaneResult(msgspec.Struct, frozen=True):
     places: Mapping[int, Place]
     off_mm: Mapping[int, Floats]
     size_mm: float
-    covariance: Floats
     rms_px: float
 
     @property
@@ -103,25 +102,45 @@ def from_points(optics: Optics, places: Sequence[tuple[float, float]], seen: Flo
     return result
 
 
-def spread_mm(optics: Optics, result: PlaneResult, places_mm: Floats) -> Floats:
+def spread_mm(optics: Optics, pose: Pose, covariance: Floats, places_mm: Floats) -> Floats:
     """(n,) standard deviation in mm, in the worst direction, of where things on the felt at (n, 2) are reported.
 
-    From the covariance of the pose, scaled by the residuals; the lens is taken as known.
+    From the ``covariance`` (6, 6) of the pose; the lens is taken as known.
     """
     points = np.asarray(places_mm, dtype=np.float64).reshape(-1, 2)
-    at = pixels(optics, result.pose, points)
-    base = np.concatenate([result.pose.rvec, result.pose.tvec])
+    at = pixels(optics, pose, points)
+    base = np.concatenate([pose.rvec, pose.tvec])
     columns = []
     for index, step in enumerate([1e-6] * 3 + [1e-3] * 3):
         change = np.zeros(6)
         change[index] = step
-        up, down = base + change, base - change
-        columns.append(
-            (felt(optics, Pose(up[:3], up[3:]), at) - felt(optics, Pose(down[:3], down[3:]), at)) / (2 * step)
-        )
+        up, down = (felt(optics, Pose(v[:3], v[3:]), at) for v in (base + change, base - change))
+        columns.append((up - down) / (2 * step))
     jacobian = np.stack(columns, axis=-1)
-    covariance = jacobian @ result.covariance @ np.swapaxes(jacobian, -1, -2)
-    return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(covariance)[..., -1], 0)), dtype=np.float64)
+    whole = jacobian @ covariance @ np.swapaxes(jacobian, -1, -2)
+    return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(whole)[..., -1], 0)), dtype=np.float64)
+
+
+def pose_covariance(optics: Optics, plane: Plane) -> Floats:
+    """(6, 6) of the rotation and translation of a plane that was saved, from its markers.
+
+    A corner counts as known to `SIGMA_PX`, or to what the corners are off in the mean where that is more.
+    """
+    lie = np.array([[p.x_um, p.y_um] for m in plane.markers for p in m.corners], dtype=np.float64) / 1e3
+    seen = np.array([p for m in plane.markers for p in m.seen_upx], dtype=np.float64) / 1e6
+    pose = Pose.of(plane)
+    base = np.concatenate([pose.rvec, pose.tvec])
+    columns = []
+    for index, step in enumerate([1e-6] * 3 + [1e-3] * 3):
+        change = np.zeros(6)
+        change[index] = step
+        up, down = (pixels(optics, Pose(v[:3], v[3:]), lie) for v in (base + change, base - change))
+        columns.append(((up - down) / (2 * step)).ravel())
+    jacobian = np.column_stack(columns)
+    off = (pixels(optics, pose, lie) - seen).ravel()
+    sigma = max(SIGMA_PX, float(np.sqrt(off @ off / max(1, len(off) - 6))))
+    scale = np.linalg.norm(jacobian, axis=0)
+    return np.asarray(np.linalg.pinv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale) * sigma**2)
 
 
 def _middle(optics: Optics, corners: Floats) -> Floats:
@@ -242,9 +261,6 @@ def _result(
     off = {n: felt(optics, pose, seen[n]) - corners[n] for n in seen}
     whole = np.concatenate(list(off.values()))
     rms = float(np.sqrt(np.mean(np.sum(whole**2, axis=1))))
-    free = max(1, len(found.residuals) - len(found.at))
-    # Scaled by the residuals where they are worse than assumed: the tape's errors are in them, not in SIGMA_PX.
-    scale = max(1.0, float(found.residuals @ found.residuals) / free)
     rotation, translation = pose.rounded()
     markers = tuple(
         Marker(
@@ -257,7 +273,7 @@ def _result(
     plane = Plane(rotation_nrad=rotation, translation_um=translation, markers=markers, residual_um=round(rms * 1000))
     pixels_off = found.residuals[: 2 * len(whole)] * SIGMA_PX
     rms_px = float(np.sqrt(np.mean(pixels_off**2) * 2))
-    return PlaneResult(plane, pose, dict(places), off, size_mm, found.covariance[:6, :6] * scale, rms_px)
+    return PlaneResult(plane, pose, dict(places), off, size_mm, rms_px)
 
 
 def _explain(middles: Mapping[int, Floats], places: Mapping[int, Place], result: PlaneResult) -> None:

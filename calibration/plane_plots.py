@@ -9,7 +9,7 @@ import numpy.typing as npt
 from calibration.lens_plots import text
 from calibration.optics import Optics, felt, pixels
 from calibration.pictures import Shot
-from calibration.plane import PlaneResult, spread_mm
+from calibration.plane import PlaneResult, pose_covariance, spread_mm
 
 Image = npt.NDArray[np.uint8]
 WIDTH = 960
@@ -41,7 +41,8 @@ def error_map(optics: Optics, result: PlaneResult) -> Image:
     columns, rows = 32, max(2, round(32 * h / w))
     us, vs = (np.arange(columns) + 0.5) * w / columns, (np.arange(rows) + 0.5) * h / rows
     grid = np.stack(np.meshgrid(us, vs), axis=-1).reshape(-1, 2)
-    errors = spread_mm(optics, result, felt(optics, result.pose, grid)).reshape(rows, columns)
+    covariance = pose_covariance(optics, result.plane)
+    errors = spread_mm(optics, result.pose, covariance, felt(optics, result.pose, grid)).reshape(rows, columns)
     shade = np.clip(errors / 2.0 * 255, 0, 255).astype(np.uint8)
     canvas = np.asarray(
         cv2.resize(cv2.applyColorMap(shade, cv2.COLORMAP_VIRIDIS), (WIDTH, round(WIDTH * h / w))), dtype=np.uint8

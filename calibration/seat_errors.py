@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibration.optics import Optics
-from calibration.plane import PlaneResult, spread_mm
-from tabled.model.calibration import Zones
+from calibration.optics import Optics, Pose
+from calibration.plane import pose_covariance, spread_mm
+from tabled.model.calibration import Plane, Zones
 
 
-def at_lines(optics: Optics, result: PlaneResult, zones: Zones) -> list[tuple[str, float]]:
+def at_lines(optics: Optics, plane: Plane, zones: Zones) -> list[tuple[str, float]]:
     """(seat, mm) for each bet zone: the worst standard deviation of a place along its line.
 
     From the pose's covariance, which grows with what the markers leave unexplained (a tape's errors, a bent felt).
     """
+    pose, covariance = Pose.of(plane), pose_covariance(optics, plane)
     found = []
     for zone in zones.zones:
         if zone.kind == "bet":
             line = np.array([[p.x_um, p.y_um] for p in zone.line], dtype=np.float64) / 1000
-            found.append((zone.seat, float(spread_mm(optics, result, line).max())))
+            found.append((zone.seat, float(spread_mm(optics, pose, covariance, line).max())))
     return found

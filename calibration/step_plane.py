@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from calibration.pictures import Shot
     from calibration.plane import PlaneResult
 
-LIVE_FRAMES = 12
-SETTLE_FRAMES = 10
-"""Of a camera that was just opened: its exposure is still moving."""
 MAX_STALE_MM = 1.5
 """A plane whose markers the lens of today would put this far elsewhere was made with another lens."""
 
 
 def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
     from calibration import marks, places, plane, survey_markers  # noqa: PLC0415  OpenCV: only for the step itself
+    from calibration.live import shots as shots_of  # noqa: PLC0415  as above
     from calibration.optics import Optics  # noqa: PLC0415  as above
 
     lens = load(folder).lens
@@ -38,7 +36,7 @@ def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
         import numpy as np  # noqa: PLC0415  as above
 
         result = plane.from_points(optics, where, np.array(seen_at, dtype=np.float64).reshape(-1, 2))
-        shots = _shots(talk, given) if given["from"].strip() or given["source"].strip() else ()
+        shots = shots_of(talk, given) if given["from"].strip() or given["source"].strip() else ()
     else:
         size = _size(given["size-mm"])
         if not given["markers"].strip() and not given["distances"].strip():
@@ -47,7 +45,7 @@ def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
                 "0-3=1820,1-4=1790 between their middles",
                 code="no-list",
             )
-        shots = _shots(talk, given)
+        shots = shots_of(talk, given)
         seen = marks.find(shots, optics, given["dictionary"])
         talk.say(f"markers seen: {', '.join(map(str, seen)) or 'none'}")
         if given["markers"].strip():
@@ -68,31 +66,8 @@ def _size(text: str) -> float:
     return size
 
 
-def _shots(talk: Talk, given: Given) -> Sequence[Shot]:
-    from calibration import pictures  # noqa: PLC0415  OpenCV
-
-    if given["from"].strip():
-        return tuple(pictures.read_file(p) for p in pictures.expand(given["from"])[: 2 * LIVE_FRAMES])
-    if not given["source"].strip():
-        raise StepError(
-            "say where the picture comes from: --source /dev/video0 for the camera, or --from FILES", code="no-files"
-        )
-    talk.say("Nobody touches the table for a moment.")
-    taken = []
-    for number, shot in enumerate(pictures.from_source(given["source"].strip())):
-        talk.check()
-        if number >= SETTLE_FRAMES:
-            taken.append(shot)
-        talk.look(pictures.jpeg(shot.image))
-        if len(taken) >= LIVE_FRAMES:
-            break
-    if not taken:
-        raise StepError("the film is shorter than a second; give pictures with --from", code="no-files")
-    return taken
-
-
 def _outcome(folder: Path, optics: Optics, result: PlaneResult, shots: Sequence[Shot]) -> Outcome:
-    from calibration import plane_plots  # noqa: PLC0415  OpenCV
+    from calibration import plane_plots, rectify  # noqa: PLC0415  OpenCV
     from calibration.pictures import png  # noqa: PLC0415  OpenCV
     from calibration.seat_errors import at_lines  # noqa: PLC0415  OpenCV
 
@@ -107,7 +82,7 @@ def _outcome(folder: Path, optics: Optics, result: PlaneResult, shots: Sequence[
         figures.append(Figure(label="side of the markers as seen", value=f"{result.size_mm:.2f} mm", good=True))
     zones = load(folder).zones
     if zones is not None:
-        for seat, error in at_lines(optics, result, zones):
+        for seat, error in at_lines(optics, result.plane, zones):
             figures.append(Figure(label=f"seat {seat}, at its line", value=f"± {error:.2f} mm", good=error <= 2.0))
     warnings = []
     if result.rms_mm > 2.0:
@@ -121,6 +96,9 @@ def _outcome(folder: Path, optics: Optics, result: PlaneResult, shots: Sequence[
             plane_plots.error_map(optics, result))),
     ]  # fmt: skip
     if shots:
+        part = rectify.window(optics, result.pose)
+        level = png(rectify.level(shots[-1].image, optics, result.pose, part))
+        pictures.append(Picture(name="felt", caption="The felt from straight above.", png=level))
         seen = png(plane_plots.seen(optics, result, shots[-1]))
         pictures.append(Picture(name="markers", caption="Markers as seen and where the list puts them.", png=seen))
     return Outcome(

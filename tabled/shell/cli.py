@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -36,7 +37,24 @@ PROBLEMS = (
 """Errors whose text is one line that says what to do; anything else is a fault of ours and keeps its traceback."""
 
 
-@click.group()
+_LOADED_LATER = {"calibrate": "calibration.cli"}
+"""Groups whose modules are imported when they are asked for: theirs bring OpenCV along."""
+
+
+class _Commands(click.Group):
+    """The commands of this module, and those of `_LOADED_LATER`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_LOADED_LATER})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _LOADED_LATER:
+            found: click.Command = getattr(importlib.import_module(_LOADED_LATER[cmd_name]), cmd_name)
+            return found
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Commands)
 @click.version_option(package_name="tabled")
 def main() -> None:
     """tabled: the rules of the table, seen and said in a second."""
