@@ -53,7 +53,7 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
     last = total >= spot.mine
     if last and spot.gesture.pushed and total > spot.price and profile.stack_pushed == "all_in":
         # The whole stack pushed to the middle is an all-in to see, whatever its chips are.
-        return _raised(spot, total, needed=False, last=True, topics=topics)
+        return _raised(spot, total, last=True, topics=topics)
     joined = profile.prior_chips == "covering_raises"
     covering, partly = joined and spot.covered, joined and bool(spot.left)
     if len(chips) == 1 and not covering and not partly and not spot.gesture.mixed and profile.one_chip_facing == "call":
@@ -64,7 +64,7 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
         if last:
             return Reading(kind="call", reason=Reason("all_in_call"), topics=(*topics, "all_in_call"))
         return undercall(spot, total, topics)
-    prior = ("prior_cover",) if covering or partly else ("prior_chips",) if spot.line and spot.line_chips else ()
+    prior = ("prior_cover",) if covering or partly else ("prior_chips",) if spot.line_chips else ()
     if total == spot.price:
         return Reading(kind="call", reason=Reason("call"), topics=(*topics, *prior, "one_chip_facing", "pushed"))
     together = (*spot.left, *chips) if partly else chips
@@ -73,18 +73,20 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
         return Reading(kind="call", reason=Reason("every_chip_needed"), topics=(*topics, *prior, "multi_chip_call"))
     if not spot.may_raise:
         return no_raise(spot)
-    return _raised(spot, total, needed=needed, last=last, topics=(*topics, *prior))
+    tested = ("multi_chip_test",) if needed and not last else ()
+    return _raised(spot, total, last=last, topics=(*topics, *prior), tested=tested)
 
 
-def _raised(spot: Spot, total: int, *, needed: bool, last: bool, topics: tuple[str, ...]) -> Reading:
-    """Chips that are more than a call by the chip rules: the threshold decides between a call and a raise."""
+def _raised(spot: Spot, total: int, *, last: bool, topics: tuple[str, ...], tested: tuple[str, ...] = ()) -> Reading:
+    """Chips that are more than a call by the chip rules: the threshold decides between a call and a raise.
+
+    ``tested`` is the setting by which several chips are no call, for which the threshold may still make them one.
+    """
     full = total >= spot.low
     kind = ("last_chips",) if last else ("multi_chip_raise", "min_raise") if full else ("multi_chip_threshold",)
     topics = (*topics, *kind)
     reading = raise_to(spot, total, spoken=False, topics=topics)
-    rests_on: tuple[str, ...] = ()
-    if needed and reading.kind == "raise" and not last:
-        rests_on = ("multi_chip_test",)
+    rests_on = tested if reading.kind == "raise" else ()
     if spot.gesture.mixed:
         rests_on = (*rests_on, "prior_chips")
     if not rests_on:
@@ -117,7 +119,7 @@ def _one_chip(spot: Spot, total: int, last: bool, topics: tuple[str, ...]) -> Re
         return Reading(kind="call", reason=Reason("one_chip_call"), topics=("one_chip_facing",))
     blinds_only = spot.hand.street == 0 and spot.hand.bets <= 1
     topic = ("one_chip_preflop", "one_chip_facing") if blinds_only else ("one_chip_facing",)
-    if spot.line and spot.line_chips:
+    if spot.line_chips:
         topic = (*topic, "prior_chips")
     if total < spot.price:
         if last:

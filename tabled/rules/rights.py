@@ -102,13 +102,15 @@ def options(hand: Hand) -> tuple[Option, ...]:
     names, n = hand.table.names, hand.table.n
     order = [(hand.actor + k) % n for k in range(n)]
     return tuple(
-        hand.option(names[j]) for j in order if hand.state[j] == IN and (hand.seen[j] < 0 or hand.bet[j] < hand.bet_to)
+        hand.option(names[j])
+        for j in order
+        if hand.state[j] == IN and (not hand.has_acted(j) or hand.bet[j] < hand.bet_to)
     )
 
 
 def smallest(hand: Hand, free: tuple[str, ...]) -> int | None:
     """The smallest raise that the next seats face; None with no bet, or at fixed limit with nobody to raise."""
-    if hand.bet_to == 0 or (hand.table.structure == FIXED_LIMIT and not free):
+    if not hand.bet_to or (hand.table.structure == FIXED_LIMIT and not free):
         return None
     return hand.min_raise_to()
 
@@ -116,7 +118,7 @@ def smallest(hand: Hand, free: tuple[str, ...]) -> int | None:
 def largest(hand: Hand, free: tuple[str, ...]) -> int | dict[str, int] | None:
     """The largest raise where the structure caps it: one total, or by seat at pot limit."""
     structure = hand.table.structure
-    if structure == NO_LIMIT or hand.bet_to == 0 or not free:
+    if structure == NO_LIMIT or not hand.bet_to or not free:
         return None
     if structure == POT_LIMIT:
         return {name: hand.raise_range(hand.table.index[name])[1] for name in free}

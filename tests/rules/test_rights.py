@@ -130,3 +130,28 @@ def test_wsop_la_134_a_said_amount_goes_to_the_nearest(said, to):
     assert rule(profile(TDA, amount_rounding="none"), where, f"B say raise {said} to").to == said
     pairs = situation("A 4500/500* B 5000", "B", 500, prior="A bet 500", chip_unit=2)
     assert rule(law, pairs, "B say raise 1001 to").to == 1002
+
+
+def test_who_has_checked_is_asked_again_only_when_somebody_bets():
+    where = situation("A 5000 B 5000 C 5000", "A")
+    assert [o.seat for o in rule(TDA, where, "A tap").options] == ["B", "C"]
+    assert [o.seat for o in rule(TDA, where, "A tap", "B did check").options] == ["C"]
+    assert [o.seat for o in rule(TDA, where, "A tap", "B did bet 500").options] == ["C", "A"]
+
+
+@pytest.mark.parametrize("structure", ["no-limit", "pot-limit", "spread-limit"])
+def test_the_smallest_raise_is_stated_over_every_bet_and_over_none(structure):
+    where = situation("A 500 B 500", "A", structure=structure, limits={"min": 1, "max": 50}, blinds=(1, 1), pot=10)
+    ruling = rule(TDA, where, "A say bet 1")
+    assert (ruling.call_to, ruling.min_raise_to) == (1, 2)
+    assert ruling.max_raise_to == {"no-limit": None, "pot-limit": {"B": 13}, "spread-limit": 51}[structure]
+    ruling = rule(TDA, where, "A tap")
+    assert (ruling.call_to, ruling.min_raise_to, ruling.max_raise_to) == (None, None, None)
+
+
+def test_at_fixed_limit_the_raise_is_stated_while_somebody_may_make_it():
+    where = situation("A 960/40* B 1000 C 1000", "B", 40, 40, prior="A bet 40", **FIXED)
+    ruling = rule(TDA, where, "B say call")
+    assert (ruling.min_raise_to, ruling.max_raise_to) == (80, 80)
+    ruling = rule(TDA, where, "B say call", "C did call")
+    assert (ruling.min_raise_to, ruling.max_raise_to) == (None, None)

@@ -173,3 +173,33 @@ def test_rrp_14_a_small_raise_is_for_the_floor_and_no_raise_at_all_is_not():
     assert option(law, "BB put 25 5").reason.code == "floor_small_raise"
     same = option(law, "BB pull 100", "BB put 50 50")
     assert (same.action, same.to, same.floor) == ("check", 100, False)
+
+
+def test_a_call_fed_in_parts_is_a_call_and_no_undercall():
+    """Facing a raise, fewer chips than the call would be for the floor."""
+    for law in (TDA, "swedish"):
+        for acts in (("C put 500 100", "C again", "C put 200"), ("C put 500 100 200",), ("C put 500 100", "C put 200")):
+            ruling = rule(law, raised(), *acts)
+            assert (short(ruling), ruling.reason.code, ruling.floor) == (("call", 800, 0, 0), "call", False)
+    assert rule(TDA, raised(), "C put 500 100", "C again", "C put 100").action == "floor"
+
+
+@pytest.mark.parametrize(
+    ("prior", "line", "chip", "game"),
+    [
+        ("X all-in 5", 5, 20, {}),  # an opening all-in
+        ("X bring-in 5, Y complete 20, Z all-in 25", 25, 40,
+         {"game": "7stud", "street": "third", "blinds": ()}),  # over a completion
+    ],
+)  # fmt: skip
+def test_nl_one_chip_of_just_the_completion_completes_the_bring_in_only(prior, line, chip, game):
+    limits = {"small_bet": 20, "big_bet": 40, "raises_cap": 3, "bring_in": 5 if game else 0}
+    seats = "X 0/5* B 500 C 500" if line == 5 else "X 495/5* Y 480/20* Z 0/25* B 500 C 500"
+    where = situation(seats, "B", line, 20, prior=prior, structure="fixed-limit", limits=limits,
+                      **{"blinds": (10, 20), **game})  # fmt: skip
+    assert rule("dutch-half-bet", where, "B stage 5").options[0].complete_to == chip
+    assert short(rule("dutch-half-bet", where, f"B put {chip}")) == ("call", line, 0, chip - line)
+    bring_in = situation("X 495/5* B 500 C 500", "B", 5, 20, prior="X bring-in 5", structure="fixed-limit",
+                         limits={**limits, "bring_in": 5}, game="7stud", street="third", blinds=())  # fmt: skip
+    assert short(rule("dutch-half-bet", bring_in, "B put 20")) == ("complete", 20, 0, 0)
+    assert short(rule("dutch-half-bet", bring_in, "B put 25")) == ("call", 5, 0, 20)

@@ -165,3 +165,87 @@ def test_words_first_is_cited_where_chips_came_with_the_word():
 def test_string_exception_is_cited_for_a_raise_in_two_motions_only():
     assert "string_exception" in topics("swedish", facing(), "B say raise", "B put 500", "B again", "B put 500")
     assert "string_exception" not in topics("swedish", facing(), "B say raise", "B put 500 500")
+
+
+# ---- chips ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chips", "stack", "topic", "others"),
+    [
+        ("500 500", 5000, "multi_chip_raise", {"multi_chip_threshold", "last_chips"}),  # just a whole raise
+        ("500 100 100 100 100 50", 5000, "multi_chip_threshold", {"multi_chip_raise", "last_chips"}),
+        ("500 100", 600, "last_chips", {"multi_chip_raise", "multi_chip_threshold"}),
+        ("500 500", 1000, "last_chips", {"multi_chip_raise", "multi_chip_threshold"}),
+    ],
+)
+def test_tda_45_is_cited_by_what_the_chips_are(chips, stack, topic, others):
+    named = topics("swedish", facing(stack=stack), f"B put {chips}")
+    assert topic in named
+    assert not others & named
+    if topic == "last_chips":
+        pushed = topics(TDA, facing(stack=stack), f"B push {chips}")
+        assert topic in pushed
+        assert not others & pushed
+
+
+def test_reopen_is_cited_for_an_all_in_over_the_call_and_not_for_one_of_just_the_call():
+    assert "reopen" in topics(TDA, facing(stack=600), "B push 500 100")
+    assert "reopen" not in topics(TDA, facing(stack=500), "B push 500")
+    assert "all_in_call" in topics(TDA, facing(stack=400), "B push 200 200")
+
+
+@pytest.mark.parametrize(
+    ("line", "acts", "named"),
+    [
+        ("100[100]", ("A put 1000",), {"prior_chips"}),  # old chips lie there and make no call
+        ("100[100]", ("A put 500 100",), {"prior_chips"}),
+        ("100[100]", ("A put 100 500",), {"prior_chips"}),
+        ("100[100]", ("A put 100 100 100 100",), {"prior_chips"}),  # just the call
+        ("100", ("A put 1000",), set()),
+        ("100", ("A put 500 100",), set()),
+        ("0", ("A put 500 500",), set()),
+        ("100[1000]", ("A put 500",), {"prior_cover"}),
+        ("100[1000]", ("A put 500 25",), {"prior_cover"}),
+        ("100[25,25,50]", ("A pull 50", "A put 500 25"), {"prior_cover"}),
+    ],
+)
+def test_tda_46_is_cited_where_chips_of_an_earlier_bet_lie(line, acts, named):
+    mine = line.partition("[")[0]
+    who = f"A 4900/{line.replace('[', '*[')} B 4500/500* C 5000" if line != "0" else "A 5000 B 4500/500* C 5000"
+    where = situation(who, "A", 500, 400, prior=f"A bet {mine}, B raise 500" if line != "0" else "B bet 500")
+    assert {"prior_chips", "prior_cover"} & topics(TDA, where, *acts) == named
+
+
+@pytest.mark.parametrize(
+    ("where", "named"),
+    [
+        (preflop("A 1000 B 1000", "A", 10), True),
+        (preflop("S 980/20 A 1000", "A", 20, ", S straddle 20", straddle=20), True),
+        (preflop("A 970/30* B 1000", "B", 30, ", A raise 30", full=20), False),
+        (facing(), False),
+    ],
+)
+def test_one_chip_preflop_is_cited_where_only_the_blinds_are_faced(where, named):
+    cited = topics(TDA, where, f"{where.to_act} put 1000")
+    assert "one_chip_facing" in cited
+    assert ("one_chip_preflop" in cited) is named
+
+
+def test_one_chip_open_is_cited_for_one_chip_alone():
+    assert "one_chip_open" in topics("swedish", opening(), "A put 500")
+    assert "one_chip_open" not in topics("swedish", opening(), "A put 500 500")
+    assert "one_chip_open" not in topics("swedish", facing(), "B put 500")
+
+
+def test_string_is_cited_for_several_motions():
+    assert "string" in topics("swedish", facing(), "B put 500", "B again", "B put 500")
+    assert "string" in topics(TDA, opening(), "A put 500", "A again", "A put 500")
+    assert "string" not in topics(TDA, opening(), "A put 500 500")
+
+
+def test_one_chip_facing_is_cited_for_a_last_chip_of_just_the_call():
+    for values in ({}, {"last_chip_silent": "all_in"}):
+        named = topics(TDA, facing(stack=500), "B put 500", **values)
+        assert "one_chip_facing" in named
+        assert "pushed" not in named
