@@ -1,4 +1,4 @@
-"""The step "antennas": one chip a place shows which antenna is which, then many looks say what each one is worth.
+"""What the step "antennas" does: one chip a place shows which antenna is which, many looks say what each is worth.
 
 Chips are put down one after the other and stay, so that all places are measured at once.  What it asks for is said in
 sentences that name the place as table.toml does, ``(bet:3)``.
@@ -14,14 +14,12 @@ from calibration.bench import Bench, config_from
 from calibration.files import save, write
 from calibration.given import number, zone_middle
 from calibration.looks import Looks, Spot
-from calibration.plan import section_done
 from calibration.rates import Rate
-from calibration.steps import Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
+from calibration.steps import Figure, Given, Outcome, Picture, StepError, Talk
 from calibration.survey import (
     BLEED_HIGH_PPM,
     LIT,
     LONE_HIGH_PPM,
-    STACK,
     STACK_HIGH_PPM,
     SWEEP_LONG_NS,
     Advice,
@@ -56,7 +54,7 @@ Heat = Sequence[tuple[int, int, int]]
 
 
 def run(talk: Talk, folder: Path, given: Given) -> Outcome:
-    """Measure all antennas and write antennas.json; see `STEP`."""
+    """Measure all antennas and write antennas.json; see `calibration.step_antennas`."""
     path = Path(given["config"])
     config = config_from(given["config"])
     looks, height = number(given, "looks", 100, 5000), number(given, "height", 2, 40)
@@ -316,23 +314,3 @@ def _outcome(survey: Survey, heat: Mapping[str, Heat], advice: Sequence[Advice])
         pictures=tuple(pictures),
         warnings=tuple(a.text for a in advice),
     )
-
-
-STEP = Step(
-    name="antennas",
-    title="Antennas",
-    about="You need the table's readers and a rack of chips; tabled must not be running. Put one chip on each place as "
-    "you are told, then nineteen more on each, and keep your hands off while they are counted.",
-    run=run,
-    done=lambda folder: section_done(folder, "antennas"),
-    options=(
-        Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),
-        Option(name="looks", label="Looks at each antenna", kind="number", default="400"),
-        Option(name="height", label="Chips in a stack", kind="number", default=str(STACK)),
-        Option(name="map", label="Places to draw the read zone of, such as bet:3"),
-        Option(name="grid", label="Points of that map along one side", kind="number", default="5"),
-        Option(name="pitch", label="Millimetres between them", kind="number", default="40"),
-        Option(name="write", label="Put antennas and neighbours into table.toml", kind="flag"),
-    ),
-    minutes=5,
-)

@@ -19,7 +19,9 @@ import msgspec
 from calibration.looks import Looks, Spot
 from calibration.steps import StepError, Talk
 from firmware_bridge.supervisor import Bridge, BridgeProblem, DeviceHealth
-from firmware_bridge.wire import AnyObservation, Corrupt, DeviceLost, Press
+from firmware_bridge.wire import AnyObservation, Corrupt, DeviceLost, DeviceUp, Press
+from tabled.model.camera import AnyCameraObservation
+from tabled.shell.camera import Camera, begin_of, memory_of
 from tabled.shell.clock import monotonic_ns
 from tabled.shell.config import Config, ConfigError, DeviceSection, layout_of, load, neighbours_of
 from tabled.shell.daemon import device_config
@@ -33,15 +35,29 @@ UP_S = 10.0
 STALL_S = 10.0
 """So long without one more look at the slowest antenna, and it gives none."""
 MAX_PRESSES = 10_000
+MAX_LANDINGS = 100_000
+
+_LANDINGS: msgspec.json.Decoder[AnyCameraObservation] = msgspec.json.Decoder(AnyCameraObservation)
 
 
 class Bench:
     """Readers (all antennas, or ``only`` one) and, with ``panels``, the dealer's panel, as a context.
 
+    ``eye`` True: the table's camera too; a path: what a camera reports comes from that file, one JSON observation a
+    line, while it grows.
+
     Raises `StepError` when a device is missing or does not come up.
     """
 
-    def __init__(self, config: Config, *, readers: bool = True, panels: bool = False, only: Spot | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        readers: bool = True,
+        panels: bool = False,
+        only: Spot | None = None,
+        eye: Path | bool = False,
+    ) -> None:
         sections = [d for d in config.device if (readers if d.antennas else panels)]
         if only is not None:
             sections = [_only(d, only) for d in sections if not d.antennas or d.id == only[0]]
@@ -55,6 +71,11 @@ class Bench:
         self.configured = {s: d.antennas[str(s[1])] for s in spots for d in sections if d.id == s[0]}
         self.looks = Looks(spots)
         self.presses: list[Press] = []
+        self.camera_seen: list[AnyCameraObservation] = []
+        self._eye = eye
+        self._section = config.camera
+        self._camera: Camera | None = None
+        self._tail: asyncio.Task[None] | None = None
         self.listeners: list[Callable[[AnyObservation], None]] = []
         """Each is told every observation, on the bench's own thread; it must be quick."""
         self._pairs = [p for p in neighbours_of(self.layout) if p[0] in spots and p[1] in spots]
@@ -88,8 +109,7 @@ class Bench:
         """Give the ports back.  Safe to call twice."""
         if self._loop.is_closed():
             return
-        if hasattr(self, "_bridge"):
-            self._call(self._bridge.stop())
+        self._call(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -160,6 +180,40 @@ class Bench:
         except BridgeProblem as problem:
             raise StepError(str(problem), code="device") from problem
         await self._bridge.start()
+        if isinstance(self._eye, Path):
+            self._tail = asyncio.create_task(self._follow(self._eye), name="landings")
+        elif self._eye and self._section is not None:
+            begin = begin_of(self._section, "")
+            self._camera = Camera(begin, self._see, monotonic_ns, memory=memory_of(self._section))
+            self._camera.start()
+
+    async def _stop(self) -> None:
+        if self._tail is not None:
+            self._tail.cancel()
+        if self._camera is not None:
+            await self._camera.stop()
+        if hasattr(self, "_bridge"):
+            await self._bridge.stop()
+
+    async def _follow(self, path: Path) -> None:
+        """Lines of a file that grows."""
+        with path.open("rb") as file:
+            rest = b""
+            while True:
+                rest += file.read(1 << 16)
+                *lines, rest = rest.split(b"\n")
+                for text in lines:
+                    self._see(_LANDINGS.decode(text))
+                await asyncio.sleep(TICK_S / 2)
+
+    def _see(self, seen: DeviceUp | DeviceLost | AnyCameraObservation) -> None:
+        """What the camera reports."""
+        with self._news:
+            if isinstance(seen, DeviceLost):
+                self._lost = seen
+            elif not isinstance(seen, DeviceUp) and len(self.camera_seen) < MAX_LANDINGS:
+                self.camera_seen.append(seen)
+            self._news.notify_all()
 
     def _call(self, work: Coroutine[object, object, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -1,4 +1,4 @@
-"""The step "chips": a rack on an antenna becomes rows of the registry, if exactly as many chips answer as were counted.
+"""What the step "chips" does: a rack on an antenna becomes rows of the registry, if as many answer as were counted.
 
 A chip that answers once may be a ghost, and a chip that is missed may be there: chips are counted once they have
 answered `ANSWERS` times, and the looks go on until the count stands still.
@@ -13,8 +13,7 @@ from calibration import registry
 from calibration.bench import Bench, config_from
 from calibration.given import number
 from calibration.looks import Looks, Spot
-from calibration.outcomes import kept
-from calibration.steps import Done, Figure, Given, Option, Outcome, Step, StepError, Talk
+from calibration.steps import Figure, Given, Outcome, StepError, Talk
 from calibration.survey import LIT, place_name, spot_name
 from tabled.shell.clock import wall_ns
 from tabled.shell.registry import Chip, Registry, RegistryError, read
@@ -27,7 +26,7 @@ MAX_SHOWN = 6
 
 
 def run(talk: Talk, folder: Path, given: Given) -> Outcome:
-    """Enrol racks; see `STEP`."""
+    """Enrol racks; see `calibration.step_chips`."""
     del folder  # the registry is the room's, not this table's
     config = config_from(given["config"])
     book = Path(given["registry"] or config.chips.registry)
@@ -119,30 +118,3 @@ def _enrol(book: Path, uids: list[str], chip: Chip) -> Registry:
         )
         raise StepError(f"{says} of this rack; sort them out, or use 'registry status'", code="known-chips")
     return registry.change(book, dict.fromkeys(uids, chip), who=f"enrol {getpass.getuser()}", wall_ns=wall_ns())
-
-
-def _done(folder: Path) -> Done:
-    found = kept(folder, "chips")
-    return Done(state="open") if found is None else Done(state="done", text=found.summary)
-
-
-STEP = Step(
-    name="chips",
-    title="Chips",
-    about="You need the room's registry ('tabled calibrate registry create') and racks of counted chips; tabled must "
-    "not be running. Lay rack after rack on one antenna. Chips can also come from a CSV: 'tabled calibrate registry "
-    "import'.",
-    run=run,
-    done=_done,
-    options=(
-        Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),
-        Option(name="registry", label="The room's registry; as in table.toml if not given", kind="file"),
-        Option(name="place", label="Where the rack is laid", default="tray"),
-        Option(name="denomination", label="What each chip is worth", kind="number"),
-        Option(name="count", label="Chips in a rack", kind="number", default="20"),
-        Option(name="racks", label="Racks one after the other", kind="number", default="1"),
-        Option(name="series", label="Series, such as a year", kind="text"),
-    ),
-    required=False,
-    minutes=3,
-)

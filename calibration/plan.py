@@ -19,8 +19,10 @@ MODULES: tuple[str, ...] = (
     "calibration.step_plane",
     "calibration.step_zones",
     "calibration.step_palette",
-    "calibration.antennas",
-    "calibration.chips",
+    "calibration.step_antennas",
+    "calibration.step_chips",
+    "calibration.step_time",
+    "calibration.step_dealer",
 )
 """Each has a ``STEP``."""
 

@@ -8,10 +8,11 @@ as a technician would; it shares no code with what it obeys.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -99,6 +100,26 @@ class Rack:
         return taken
 
 
+class Clocks(msgspec.Struct, frozen=True, kw_only=True):
+    """What is true of times at the table.
+
+    The camera stamps ``camera_late_ms`` too early (so much must be added), has a frame every ``frame_ms`` and reports
+    after ``report_ms``; with ``hands`` a hand hides each landing for `HAND_MS`.  The dealer's key follows a word after
+    ``reaction_ms`` (the middle of a skewed distribution).  ``beat_s`` is from one falling chip to the next.
+    """
+
+    camera_late_ms: float = 23.0
+    frame_ms: float = 1000 / 60
+    report_ms: float = 60.0
+    hands: bool = False
+    beat_s: float = 0.75
+    reaction_ms: float = 450.0
+
+
+HAND_MS = ((60.0, 120.0), (60.0, 110.0))
+"""How long before and after its landing a hand hides a chip."""
+
+
 class Stand:
     """A FEIG reader with one antenna under each seat, and a panel, each on a pseudo-terminal, served by a thread.
 
@@ -114,7 +135,14 @@ class Stand:
         chips: int = 400,
         seed: int = 1,
         timing: Timing | None = None,
+        clocks: Clocks | None = None,
     ) -> None:
+        self.clocks = clocks or Clocks()
+        self.rng = Random(seed + 7)
+        self.landings = folder / "landings.jsonl"
+        self.landings.touch()
+        self.reactions_ms: list[float] = []
+        self._busy: asyncio.Task[None] | None = None
         self.folder, self.seats = folder, seats
         self.felt = Felt(truth, seats)
         self.rack = Rack(chips, Random(seed))
@@ -146,6 +174,7 @@ class Stand:
         self._loop.close()
 
     def _unplug(self) -> None:
+        self.stop()
         for port in self.ports.values():
             port.close()
 
@@ -197,6 +226,59 @@ class Stand:
         self.felt.lying = [c for c in self.felt.lying if c not in gone]
         self.reader.radio.lifted(c.uid for c in gone)
 
+    # -- what goes on until it is stopped ---------------------------------------------------------
+
+    def begin(self, work: Coroutine[object, object, None]) -> None:
+        """Go on with something; on the stand's own thread."""
+        self.stop()
+        self._busy = asyncio.get_running_loop().create_task(work)
+
+    def stop(self) -> None:
+        """Stop it."""
+        if self._busy is not None:
+            self._busy.cancel()
+            self._busy = None
+
+    async def fall(self, place: int, *, key: str = "") -> None:
+        """One chip comes down on a place, is seen by the camera, and is taken away, again and again."""
+        uid = self.rack.take(1)[0]
+        while True:
+            await asyncio.sleep(self.clocks.beat_s * self.rng.uniform(0.45, 0.55))
+            at = now_ns()
+            self.felt.lying.append(Lying(uid, place))
+            if key:
+                await asyncio.sleep(max(0.0, self.rng.gauss(0.012, 0.008)))
+                self.panel.press(now_ns(), key)
+                self.ports["panel"].kick()
+            await asyncio.sleep(self.clocks.report_ms / 1000)
+            self._seen(at, place)
+            await asyncio.sleep(self.clocks.beat_s * 0.4)
+            self.lift(place)
+
+    def _seen(self, at_ns: int, place: int) -> None:
+        """The camera's line for a landing, in its own time."""
+        clocks, rng = self.clocks, self.rng
+        frame = clocks.frame_ms * MS
+        before = rng.uniform(0, frame)
+        early, late = at_ns - before, at_ns - before + frame
+        if clocks.hands:
+            early, late = at_ns - rng.uniform(*HAND_MS[0]) * MS, at_ns + rng.uniform(*HAND_MS[1]) * MS
+        shift = clocks.camera_late_ms * MS
+        span = {"earliest_ns": round(early - shift), "latest_ns": round(late - shift)}
+        line = {
+            "o": "landed", "device": "camera", "span": span, "seat": str(place), "x_mm": 0, "y_mm": 0, "area_mm2": 1190,
+        }  # fmt: skip
+        with self.landings.open("a", encoding="ascii") as file:
+            file.write(json.dumps(line) + "\n")
+
+    async def react(self, key: str) -> None:
+        """The dealer hears a word and presses its key."""
+        ms = max(120.0, self.clocks.reaction_ms * math.exp(self.rng.gauss(0.0, 0.2)))
+        self.reactions_ms.append(ms)
+        await asyncio.sleep(ms / 1000)
+        self.panel.press(now_ns(), key)
+        self.ports["panel"].kick()
+
     def press(self, key: str) -> int:
         """Press a key of the panel now; the time at which it was done."""
         at: list[int] = []
@@ -230,7 +312,20 @@ def _move(stand: Stand, found: re.Match[str]) -> None:
     stand.felt.lying.append(Lying(uid, _seat(found), int(found["x"]), int(found["y"])))
 
 
+def _stop(stand: Stand, found: re.Match[str]) -> None:  # noqa: ARG001  all sentences are obeyed alike
+    stand.stop()
+    stand.lift()
+
+
 _SENTENCES: tuple[tuple[str, Callable[[Stand, re.Match[str]], None]], ...] = (
+    (r"^Let 1 chip fall on .*\(bet:(?P<seat>\d+)\)", lambda stand, found: stand.begin(stand.fall(_seat(found)))),
+    (
+        r"^Put down 1 chip on .*\(bet:(?P<seat>\d+)\) and press any key",
+        lambda stand, found: stand.begin(stand.fall(_seat(found), key="call")),
+    ),
+    (r"^Stop\.", _stop),
+    (r"press its key as in play", lambda *_: None),
+    (r"^>>> (?P<key>[A-Z]+)", lambda stand, found: stand.begin(stand.react(found["key"].lower()))),
     (r"Clear the felt", lambda stand, _: stand.lift()),
     (r"Take everything from .*\(bet:(?P<seat>\d+)\)", lambda stand, found: stand.lift(_seat(found))),
     (r"Put (?P<count>\d+) (?:more )?chips? (?:more )?on each", _put_all),

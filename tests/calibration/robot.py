@@ -17,6 +17,8 @@ class Robot:
 
     def say(self, text: str) -> None:
         self.said.append(text)
+        if text.startswith(">>>"):
+            assert self.stand.obey(text)
 
     def ask(self, question: str, choices: Sequence[str] = (), default: str = "") -> str:
         self.asked.append(question)

@@ -1,0 +1,36 @@
+"""The step "time": its text and options; what it does stands in `calibration.timing`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from calibration.plan import section_done
+from calibration.steps import Given, Option, Outcome, Step, Talk
+
+
+def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
+    from calibration.timing import run  # noqa: PLC0415  the drivers are not for a list of steps
+
+    return run(talk, folder, given)
+
+
+STEP = Step(
+    name="time",
+    title="Time",
+    about="You need one chip, the readers and the camera, with lens, plane and zones measured; tabled must not be "
+    "running. Let the chip fall on one seat's betting area again and again, with no hand over it. An evening's journal "
+    "will do as well.",
+    run=_run,
+    done=lambda folder: section_done(folder, "time"),
+    options=(
+        Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),
+        Option(name="place", label="Where the chip falls", default="bet:1"),
+        Option(name="placements", label="Placements at least", kind="number", default="30"),
+        Option(name="journal", label="A journal with the camera at work, instead of falling chips", kind="file"),
+        Option(name="panel", label="Measure the panel too: chip and key in the same moment", kind="flag"),
+        Option(name="landings", label="For a robot: landings as JSON lines instead of the camera", kind="file"),
+    ),
+    needs=("zones",),
+    required=False,
+    minutes=3,
+)
