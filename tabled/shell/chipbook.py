@@ -13,13 +13,14 @@ from firmware_bridge.wire import Present
 from tabled.core.entries import Known
 from tabled.core.state import TableState
 from tabled.model.ruling import Reason
-from tabled.shell.registry import Chip, Registry, age_text
+from tabled.shell.registry import Chip, Registry
 
 MAX_TOLD = 200_000
 """UIDs that are remembered, strangers included; more have never been on one table."""
 MAX_NEWS = 4_000
 """Chips in one input."""
 STALE = "registry_stale"
+HOUR_NS = 3_600_000_000_000
 
 
 class ChipBook:
@@ -69,7 +70,8 @@ class ChipBook:
         copied_ns = self.registry.copied_ns
         if copied_ns is None:
             return ()
-        return (Reason(STALE, {"age": age_text(copied_ns, wall_ns), "why": self.registry.why[:240]}),)
+        hours = max(0, wall_ns - copied_ns) // HOUR_NS
+        return (Reason(STALE, {"hours": hours, "why": self.registry.why[:240]}),)
 
     def _known(self, news: dict[str, Chip | None], now_ns: int) -> Known | None:
         if not news:
