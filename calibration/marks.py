@@ -16,12 +16,15 @@ from calibration.board import DICTIONARIES
 from calibration.optics import Optics
 from calibration.pictures import Shot, gray
 from calibration.steps import StepError
+from tabled.sensing.light import LINEAR
 
 Floats = npt.NDArray[np.float64]
-Gray = npt.NDArray[np.uint8]
+Light = npt.NDArray[np.float32]
 
 MIN_SIDE_PX = 14.0
 """A marker of six modules a side needs more than two pixels for each."""
+MIN_CONTRAST = 0.05
+"""Of an edge, in linear light (0…1)."""
 _PLACES = np.linspace(0.12, 0.88, 24)
 
 
@@ -71,6 +74,8 @@ def _in_picture(shot: Shot, optics: Optics, dictionary: str) -> dict[int, Floats
                 code="mirrored",
             )
         return {}
+    # In linear light: a camera's curve alone makes a black square look two per cent smaller than it is.
+    light = LINEAR[picture]
     found: dict[int, Floats] = {}
     for number, quad in zip(np.asarray(ids).ravel(), corners, strict=True):
         rough = np.asarray(quad, dtype=np.float64).reshape(4, 2)
@@ -80,15 +85,15 @@ def _in_picture(shot: Shot, optics: Optics, dictionary: str) -> dict[int, Floats
                 code="twice",
             )
         if np.hypot(*(np.roll(rough, -1, axis=0) - rough).T).min() >= MIN_SIDE_PX:
-            found[int(number)] = _along_edges(picture, rough, optics)
+            found[int(number)] = _along_edges(light, rough, optics)
     return found
 
 
-def _along_edges(picture: Gray, rough: Floats, optics: Optics) -> Floats:
+def _along_edges(light: Light, rough: Floats, optics: Optics) -> Floats:
     """The corners as crossings of the four edges; ``rough`` itself where the edges cannot be measured."""
     lines = []
     for index in range(4):
-        points = _edge(picture, rough[index], rough[(index + 1) % 4])
+        points = _edge(light, rough[index], rough[(index + 1) % 4])
         if len(points) < 8:
             return rough
         rays = optics.straight(points)
@@ -107,7 +112,7 @@ def _along_edges(picture: Gray, rough: Floats, optics: Optics) -> Floats:
     return fine if float(np.hypot(*(fine - rough).T).max()) < 3.0 else rough
 
 
-def _edge(picture: Gray, a: Floats, b: Floats) -> Floats:
+def _edge(light: Light, a: Floats, b: Floats) -> Floats:
     """(n, 2) points of the edge from a to b: where the brightness is half-way between outside and inside."""
     along = b - a
     length = float(np.hypot(*along))
@@ -117,13 +122,13 @@ def _edge(picture: Gray, a: Floats, b: Floats) -> Floats:
     offsets = np.arange(-reach, reach + 1e-9, 0.25)
     starts = a + np.outer(_PLACES * length, along)
     points = (starts[:, None] + outwards * offsets[None, :, None]).astype(np.float32)
-    sampled = cv2.remap(picture, points, np.zeros(0, np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    sampled = cv2.remap(light, points, np.zeros(0, np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     values = np.asarray(sampled, dtype=np.float64)
     third = len(offsets) // 4
     dark, bright = np.median(values[:, :third], axis=1), np.median(values[:, -third:], axis=1)
     found = []
     for row, low, high, start in zip(values, dark, bright, starts, strict=True):
-        if high - low < 20:
+        if high - low < MIN_CONTRAST:
             continue
         above = row > (low + high) / 2
         crossings = np.flatnonzero(~above[:-1] & above[1:])
