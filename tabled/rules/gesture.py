@@ -167,7 +167,7 @@ def read(acts: Sequence[AnyAct], line: tuple[int, ...] = (), bind: str = "push")
     if sum(map(len, motions)) > MAX_CHIPS:
         raise ValueError(f"more than {MAX_CHIPS} chips in one bet: count them in parts")
     lifted = Counter(reader.lifted)
-    new = Counter(c for m in motions for c in m)
+    new = Counter(c for m in motions for c in m) - Counter(reader.retracted)
     return Gesture(
         seat=acts[0].seat,
         words=tuple(reader.words),

@@ -203,3 +203,19 @@ def test_nl_one_chip_of_just_the_completion_completes_the_bring_in_only(prior, l
                          limits={**limits, "bring_in": 5}, game="7stud", street="third", blinds=())  # fmt: skip
     assert short(rule("dutch-half-bet", bring_in, "B put 20")) == ("complete", 20, 0, 0)
     assert short(rule("dutch-half-bet", bring_in, "B put 25")) == ("call", 5, 0, 20)
+
+
+@pytest.mark.parametrize(
+    ("chips", "ruled"), [("25", ("check", 100, 0, 25)), ("50", ("raise", 200, 50, 0)), ("100", ("raise", 200, 0, 0))]
+)
+def test_tda_44_one_chip_over_the_own_blind_goes_by_half_a_raise(chips, ruled):
+    assert short(option(TDA, f"BB put {chips}")) == ruled
+
+
+def test_tda_46_a_small_chip_for_change_that_makes_no_raise_is_a_call():
+    """The old 1000 covers the call of 900; 25 more are less than half a raise, so there is nothing to ask."""
+    where = situation(
+        "BTN 9000/900* SB 4950/50! BB 9000/100[1000]", "BB", 900, 800, blinds=(50, 100), pot=0, street="preflop",
+        prior="SB post 50, BB post 100, BTN raise 900, SB fold",
+    )  # fmt: skip
+    assert short(rule(TDA, where, "BB put 25 change")) == ("call", 900, 0, 125)
