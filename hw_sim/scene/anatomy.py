@@ -36,25 +36,32 @@ class Sprite:
         self.u0, self.v0, self.scale = u0, v0, scale
         h, w = rgba.shape[:2]
         self.u1, self.v1 = u0 + w / scale, v0 + h / scale
-        self._soft: dict[int, F32] = {}
+        self.cover = np.ascontiguousarray(self.rgba[..., 3])
+        self._soft: dict[int, tuple[F32, float, float]] = {}
 
-    def soft(self, sigma_mm: float) -> tuple[F32, float]:
-        """The cover alone, blurred by about ``sigma_mm``, and the margin in mm by which it has grown on each side."""
+    def soft(self, sigma_mm: float) -> tuple[F32, float, float]:
+        """The cover alone, blurred by about ``sigma_mm``: texture, margin in mm on each side, pixels a mm."""
         step = max(1, round(sigma_mm / 4))
-        margin = 2.5 * step * 4
         if step not in self._soft:
-            pad = round(margin * self.scale)
-            grown = cv2.copyMakeBorder(self.rgba[..., 3], pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
-            self._soft[step] = np.asarray(cv2.GaussianBlur(grown, (0, 0), step * 4 * self.scale), np.float32)
-        return self._soft[step], round(margin * self.scale) / self.scale
+            sigma = step * 4.0
+            scale = min(self.scale, 3.0 / sigma)
+            h, w = self.cover.shape
+            pad = math.ceil(2.5 * sigma * self.scale)
+            grown = cv2.copyMakeBorder(self.cover, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
+            size = (max(2, round((w + 2 * pad) * scale / self.scale)), max(2, round((h + 2 * pad) * scale / self.scale)))
+            small = cv2.resize(grown, size, interpolation=cv2.INTER_AREA)
+            real = size[0] * self.scale / (w + 2 * pad)
+            soft = cv2.GaussianBlur(small, (0, 0), sigma * real)
+            self._soft[step] = (np.asarray(soft, np.float32), pad / self.scale, real)
+        return self._soft[step]
 
 
 class _Relief:
     """A height field built of tapered bones."""
 
-    def __init__(self, u0: float, u1: float, v0: float, v1: float) -> None:
-        self.u0, self.v0 = u0, v0
-        w, h = round((u1 - u0) * FINE), round((v1 - v0) * FINE)
+    def __init__(self, u0: float, u1: float, v0: float, v1: float, fine: float = FINE) -> None:
+        self.u0, self.v0, self.fine = u0, v0, fine
+        w, h = round((u1 - u0) * fine), round((v1 - v0) * fine)
         self.height = np.full((h, w), -60.0, np.float32)
         self.cover = np.zeros((h, w), np.float32)
 
@@ -62,14 +69,14 @@ class _Relief:
              flat: float = 1.0, blend: float = 3.0) -> None:  # fmt: skip
         """Add a bone from ``a`` to ``b`` (u, v, w) with radii at both ends; ``flat`` below 1 makes it broad and low."""
         pad = max(ra, rb) + 2
-        x0 = max(0, math.floor((min(a[0], b[0]) - pad - self.u0) * FINE))
-        x1 = min(self.height.shape[1], math.ceil((max(a[0], b[0]) + pad - self.u0) * FINE))
-        y0 = max(0, math.floor((min(a[1], b[1]) - pad - self.v0) * FINE))
-        y1 = min(self.height.shape[0], math.ceil((max(a[1], b[1]) + pad - self.v0) * FINE))
+        x0 = max(0, math.floor((min(a[0], b[0]) - pad - self.u0) * self.fine))
+        x1 = min(self.height.shape[1], math.ceil((max(a[0], b[0]) + pad - self.u0) * self.fine))
+        y0 = max(0, math.floor((min(a[1], b[1]) - pad - self.v0) * self.fine))
+        y1 = min(self.height.shape[0], math.ceil((max(a[1], b[1]) + pad - self.v0) * self.fine))
         if x0 >= x1 or y0 >= y1:
             return
-        us = ((np.arange(x0, x1) + 0.5) / FINE + self.u0).astype(np.float32)[None, :]
-        vs = ((np.arange(y0, y1) + 0.5) / FINE + self.v0).astype(np.float32)[:, None]
+        us = ((np.arange(x0, x1) + 0.5) / self.fine + self.u0).astype(np.float32)[None, :]
+        vs = ((np.arange(y0, y1) + 0.5) / self.fine + self.v0).astype(np.float32)[:, None]
         du, dv = b[0] - a[0], b[1] - a[1]
         t = np.clip(((us - a[0]) * du + (vs - a[1]) * dv) / max(du * du + dv * dv, 1e-3), 0, 1)
         radius = ra + (rb - ra) * t
@@ -79,18 +86,32 @@ class _Relief:
         old = self.height[y0:y1, x0:x1]
         near = np.maximum(blend - np.abs(old - new), 0)
         self.height[y0:y1, x0:x1] = np.maximum(old, new) + near * near / (4 * blend)
-        edge = np.clip((radius - away) * FINE + 0.5, 0, 1)
+        edge = np.clip((radius - away) * self.fine + 0.5, 0, 1)
         self.cover[y0:y1, x0:x1] = np.maximum(self.cover[y0:y1, x0:x1], edge)
 
     def shade(self) -> F32:
         """(h, w) light on it from above and a little from one side, darker in its creases."""
         filled = np.where(self.cover > 0.02, self.height, self.height[self.cover > 0.02].min() - 4)
-        smooth = cv2.GaussianBlur(filled, (0, 0), 1.2 * FINE)
-        du, dv = np.gradient(smooth, 1 / FINE)[1], np.gradient(smooth, 1 / FINE)[0]
+        smooth = cv2.GaussianBlur(filled, (0, 0), 1.2 * self.fine)
+        dv, du = np.gradient(smooth, np.float32(1 / self.fine))
         up = 1 / np.sqrt(1 + du**2 + dv**2)
-        crease = np.clip((cv2.GaussianBlur(filled, (0, 0), 3.5 * FINE) - smooth) / 9.0, 0, 1)
+        crease = np.clip((cv2.GaussianBlur(filled, (0, 0), 3.5 * self.fine) - smooth) / 9.0, 0, 1)
         lit = 0.42 + 0.58 * up + 0.05 * (-0.5 * du - 0.5 * dv) * up
         return np.asarray(lit * (1 - 0.55 * crease), np.float32)
+
+    def grid(self) -> tuple[F32, F32]:
+        """u as a row and v as a column, of the pixels' middles."""
+        h, w = self.cover.shape
+        us = ((np.arange(w) + 0.5) / self.fine + self.u0).astype(np.float32)[None, :]
+        return us, ((np.arange(h) + 0.5) / self.fine + self.v0).astype(np.float32)[:, None]
+
+    def sprite(self, rgb: F32, cover: F32) -> Sprite:
+        """The relief as a sprite of these colours."""
+        whole = np.concatenate([rgb * cover[..., None], cover[..., None]], axis=2).astype(np.float32)
+        ratio = COARSE / self.fine
+        size = (round(cover.shape[1] * ratio), round(cover.shape[0] * ratio))
+        grown = cv2.resize(whole, size, interpolation=cv2.INTER_AREA)
+        return Sprite(np.asarray(grown, np.float32), self.u0, self.v0, COARSE)
 
 
 # -- the hand -------------------------------------------------------------------------------------
@@ -180,19 +201,15 @@ def _thumb(relief: _Relief, nail: F32, spread: float, mcp: float) -> tuple[float
 
 
 def _spot(relief: _Relief, mask: F32, u: float, v: float, radius: float, sharp: bool = False) -> None:
-    h, w = mask.shape
-    us = ((np.arange(w) + 0.5) / FINE + relief.u0)[None, :]
-    vs = ((np.arange(h) + 0.5) / FINE + relief.v0)[:, None]
+    us, vs = relief.grid()
     away = ((us - u) ** 2 + (vs - v) ** 2) / radius**2
     new = np.clip((1 - away) * 2.5, 0, 1) if sharp else np.exp(-away)
     np.maximum(mask, new, out=mask, casting="unsafe")
 
 
 def _sprite(rgb: F32, cover: F32, u0: float, v0: float) -> Sprite:
-    whole = np.concatenate([rgb * cover[..., None], cover[..., None]], axis=2).astype(np.float32)
-    ratio = COARSE / FINE
-    size = (round(cover.shape[1] * ratio), round(cover.shape[0] * ratio))
-    return Sprite(np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), np.float32), u0, v0, COARSE)
+    relief = _Relief(u0, u0 + 1, v0, v0 + 1)
+    return relief.sprite(rgb, cover)
 
 
 @lru_cache(maxsize=256)
@@ -225,32 +242,30 @@ class Cloth(msgspec.Struct, frozen=True):
 def forearm_sprite(skin: int, cloth: Cloth) -> Sprite:
     """From the elbow (u = -FORE_MM) to the wrist (u = 0): skin, and the sleeve over it."""
     reach = FORE_MM
-    arm = _Relief(-reach - 55, 30, -62, 62)
+    arm = _Relief(-reach - 55, 30, -62, 62, 1.6)
     arm.bone((-reach, 0, 0), (-95, 0, 0), 41, 36, flat=0.9)
     arm.bone((-95, 0, 0), (6, 0, 0), 36, 25.5, flat=0.85)
     bare = np.array(SKINS[skin], np.float32) * arm.shade()[..., None]
-    sleeve = _Relief(-reach - 55, 30, -62, 62)
+    sleeve = _Relief(-reach - 55, 30, -62, 62, 1.6)
     end = -cloth.bare
     if end > -reach + 20:
         sleeve.bone((-reach, 0, 0), (end - 60, 0, 0), 52, 43, flat=0.9)
         sleeve.bone((end - 60, 0, 0), (end - 14, 0, 0), 43, 35.5, flat=0.85)
         sleeve.bone((end - 16, 0, 2), (end - 8, 0, 2), 35.5, 35, flat=0.85)
     cover = sleeve.cover
-    h, w = cover.shape
-    us = ((np.arange(w) + 0.5) / FINE + arm.u0)[None, :]
-    vs = ((np.arange(h) + 0.5) / FINE + arm.v0)[:, None]
-    cut = np.clip((end - us) * FINE + 0.5, 0, 1)
+    us, vs = arm.grid()
+    cut = np.clip((end - us) * arm.fine + 0.5, 0, 1)
     cover = np.minimum(cover, cut).astype(np.float32)
     cloth_light = _woven(cloth, sleeve, us, vs) if end > -reach + 20 else bare
     hem = 1 - 0.35 * np.exp(-(((us - end + 16) / 2.2) ** 2)) - 0.5 * np.clip((us - end + 2) / 2, 0, 1)
     rgb = bare * (1 - cover[..., None]) + cloth_light * (cover * hem)[..., None] * 1.0
-    return _sprite(rgb.astype(np.float32), np.maximum(arm.cover, cover), arm.u0, arm.v0)
+    return arm.sprite(rgb.astype(np.float32), np.maximum(arm.cover, cover))
 
 
 def _woven(cloth: Cloth, relief: _Relief, us: F32, vs: F32) -> F32:
     rng = np.random.default_rng([int(1000 * c) for c in cloth.colour])
     h, w = relief.cover.shape
-    small = rng.standard_normal((h // 46 + 4, w // 20 + 4)).astype(np.float32)
+    small = rng.standard_normal((round(h / relief.fine / 24) + 4, round(w / relief.fine / 11) + 4)).astype(np.float32)
     folds = cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC)
     thread = cv2.GaussianBlur(rng.standard_normal((h, w)).astype(np.float32), (0, 0), 0.9) * 0.10
     light = relief.shade() * np.clip(1 + cloth.folds * folds + thread, 0.25, 1.8)
@@ -264,12 +279,9 @@ def _woven(cloth: Cloth, relief: _Relief, us: F32, vs: F32) -> F32:
 @lru_cache(maxsize=64)
 def upper_sprite(skin: int, cloth: Cloth) -> Sprite:
     """From the shoulder (u = -UPPER_MM) to the elbow (u = 0)."""
-    relief = _Relief(-UPPER_MM - 70, 60, -75, 75)
+    relief = _Relief(-UPPER_MM - 70, 60, -75, 75, 1.0)
     relief.bone((-UPPER_MM, 0, 0), (0, 0, 0), 66, 53, flat=0.9)
-    h, w = relief.cover.shape
-    us = ((np.arange(w) + 0.5) / FINE + relief.u0)[None, :]
-    vs = ((np.arange(h) + 0.5) / FINE + relief.v0)[:, None]
-    return _sprite(_woven(cloth, relief, us, vs), relief.cover, relief.u0, relief.v0)
+    return relief.sprite(_woven(cloth, relief, *relief.grid()), relief.cover)
 
 
 # -- heads and trunks -------------------------------------------------------------------------------
@@ -282,8 +294,8 @@ HAIR: tuple[RGB, ...] = (linear(32, 24, 20), linear(74, 48, 30), linear(150, 110
 @lru_cache(maxsize=64)
 def head_sprite(skin: int, hair: int) -> Sprite:
     """A head from above, looking along +u: hair or a cap, brow, nose and ears."""
-    relief = _Relief(-130, 150, -110, 110)
-    face = _Relief(-130, 150, -110, 110)
+    relief = _Relief(-130, 150, -110, 110, 1.0)
+    face = _Relief(-130, 150, -110, 110, 1.0)
     face.bone((52, 0, -40), (92, 0, -60), 60, 22, blend=8)
     face.bone((92, 0, -55), (108, 0, -62), 11, 9, blend=6)
     for side in (-1, 1):
@@ -296,7 +308,7 @@ def head_sprite(skin: int, hair: int) -> Sprite:
     light = relief.shade() * np.clip(1 + strength * strands, 0.3, 2)
     top = np.array(HAIR[hair], np.float32) * light[..., None]
     if hair == len(HAIR) - 1:
-        peak = _Relief(-130, 150, -110, 110)
+        peak = _Relief(-130, 150, -110, 110, 1.0)
         peak.bone((70, 0, -20), (118, 0, -24), 62, 50, flat=0.3)
         peaked = np.array(HAIR[hair], np.float32) * 0.7 * peak.shade()[..., None]
         top = top * relief.cover[..., None] + peaked * (peak.cover * (1 - relief.cover))[..., None]
@@ -304,23 +316,21 @@ def head_sprite(skin: int, hair: int) -> Sprite:
         top = top / np.maximum(relief.cover, 0.02)[..., None]
     below = np.array(SKINS[skin], np.float32) * face.shade()[..., None]
     rgb = below * (1 - relief.cover[..., None]) + top * relief.cover[..., None]
-    return _sprite(rgb.astype(np.float32), np.maximum(relief.cover, face.cover), relief.u0, relief.v0)
+    return relief.sprite(rgb.astype(np.float32), np.maximum(relief.cover, face.cover))
 
 
 @lru_cache(maxsize=64)
 def trunk_sprite(cloth: Cloth, skin: int) -> Sprite:
     """Shoulders, neck and chest from above, facing +u; the origin is the neck."""
-    relief = _Relief(-190, 190, -280, 280)
+    relief = _Relief(-190, 190, -280, 280, 1.0)
     relief.bone((-15, -170, -30), (-15, 170, -30), 84, 84, flat=0.8, blend=20)
     relief.bone((-20, -60, 0), (-20, 60, 0), 118, 118, flat=0.5, blend=20)
     relief.bone((40, -70, -60), (40, 70, -60), 105, 105, flat=0.6, blend=20)
-    h, w = relief.cover.shape
-    us = ((np.arange(w) + 0.5) / FINE + relief.u0)[None, :]
-    vs = ((np.arange(h) + 0.5) / FINE + relief.v0)[:, None]
+    us, vs = relief.grid()
     rgb = _woven(cloth, relief, us, vs)
     collar = np.clip((62 - np.hypot(us - 6, vs)) / 2, 0, 1)[..., None]
     rgb = rgb * (1 - collar) + np.array(SKINS[skin], np.float32) * 0.6 * collar
-    return _sprite(rgb.astype(np.float32), relief.cover, relief.u0, relief.v0)
+    return relief.sprite(rgb.astype(np.float32), relief.cover)
 
 
 @lru_cache(maxsize=4)

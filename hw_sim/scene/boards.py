@@ -117,7 +117,7 @@ def _view(eye: Eye, board: Board, rng: Random, sensor: optics.Sensor, look: Cond
     small = cv2.GaussianBlur(small, (0, 0), look.psf_px)
     if blurred:
         small = cv2.blur(small, (13, 3))
-    light = np.repeat(np.asarray(small, np.float32)[..., None], 3, axis=2) * look.light
+    light = np.repeat(np.asarray(small, np.float32)[None], 3, axis=0) * look.light
     sensor.reseed(k)
     roots = optics.mosaic(light, look)
     jpeg = sensor.jpeg(sensor.develop(roots, np.ones(lens.height, np.float32)))
@@ -131,7 +131,7 @@ def marker_view(seed: int, *, width: int = 1280, height: int = 720, seats: int =
     look: Conditions = named(conditions)
     eye, layout = camera(seed, width, height), make_layout(seed, seats, shape)
     view = View(eye, layout, look, seed)
-    light: F32 = np.asarray(cv2.GaussianBlur(view.table * view.light, (0, 0), look.psf_px), np.float32)
+    light: F32 = np.stack([cv2.GaussianBlur(p, (0, 0), look.psf_px) for p in view.table * view.light])
     sensor = optics.Sensor(look, width, height, seed)
     roots = optics.mosaic(light, look)
     out = []

@@ -36,10 +36,10 @@ class Felt(msgspec.Struct, frozen=True):
 
     def inset(self, x: Array, y: Array) -> Array:
         """How far inside the felt's edge places are, in mm; negative outside."""
-        radius = np.where(y < 0, self.near_radius, self.far_radius)
+        radius = np.where(y < 0, self.near_radius, self.far_radius).astype(x.dtype)
         qx, qy = np.abs(x) - self.half_x + radius, np.abs(y) - self.half_y + radius
         outside = np.hypot(np.maximum(qx, 0), np.maximum(qy, 0))
-        return np.asarray(radius - outside - np.minimum(np.maximum(qx, qy), 0), np.float64)
+        return np.asarray(radius - outside - np.minimum(np.maximum(qx, qy), 0), x.dtype)
 
     def edge(self, step: float = 2.0) -> tuple[Array, Array]:
         """Points (n, 2) along the edge, counter-clockwise from the middle of the dealer's side, and normals inwards."""

@@ -8,7 +8,7 @@ projection and rays agree to rounding; no function of a vision library takes par
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import msgspec
 import numpy as np
@@ -18,6 +18,7 @@ Array = npt.NDArray[np.float64]
 Plane32 = npt.NDArray[np.float32]
 
 
+@lru_cache(maxsize=64)
 def rotation(x: float, y: float, z: float) -> Array:
     """The matrix that turns by ``x``, then ``y``, then ``z`` radians about the fixed axes."""
     cx, sx, cy, sy, cz, sz = math.cos(x), math.sin(x), math.cos(y), math.sin(y), math.cos(z), math.sin(z)
@@ -92,14 +93,13 @@ class Eye(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         here = np.array(self.at[:2])
         return np.asarray(here + (points[..., :2] - here) * reach[..., None], np.float64)
 
-    def slopes(self, scale: int = 1) -> tuple[Plane32, Plane32]:
-        """For each pixel of a picture ``scale`` times as fine: mm to x and to y that its ray runs for each mm down.
+    def slopes(self, cell: float = 1.0, around: int = 0) -> tuple[Plane32, Plane32]:
+        """For the middle of each cell of ``cell`` pixels: mm to x and to y that its ray runs for each mm down.
 
-        A point at height z is at ``at + slope * (at.z - z)``.
+        A point at height z is at ``at + slope * (at.z - z)``.  ``around`` adds so many cells on each side.
         """
-        step = 1.0 / scale
-        xs = (np.arange(self.lens.width * scale) + 0.5) * step - 0.5
-        ys = (np.arange(self.lens.height * scale) + 0.5) * step - 0.5
+        xs = (np.arange(-around, round(self.lens.width / cell) + around) + 0.5) * cell - 0.5
+        ys = (np.arange(-around, round(self.lens.height / cell) + around) + 0.5) * cell - 0.5
         grid = np.stack(np.meshgrid(xs, ys), axis=-1)
         d = self.lens.directions(grid) @ self.turn
         return (-d[..., 0] / d[..., 2]).astype(np.float32), (-d[..., 1] / d[..., 2]).astype(np.float32)

@@ -255,9 +255,9 @@ class Body:
         self.track = Track((0.0, 0.0, 0.0))
 
     def pose(self, t: float) -> tuple[float, float, float]:
-        """Lean, aside and turn in steps of about a third of a pixel, so that who sits still costs nothing."""
+        """Lean, aside and turn in steps of about half a pixel, so that who sits still costs nothing."""
         lean, aside, turn = self.track.at(np.array([t]))[0]
-        return round(lean * 1.2) / 1.2, round(aside * 1.2) / 1.2, round(turn * 60) / 60
+        return round(lean / 1.2) * 1.2, round(aside / 1.2) * 1.2, round(turn * 60) / 60
 
     def places(self, pose: tuple[float, float, float]) -> tuple[tuple[float, float, float, float], ...]:
         """(x, y, z, yaw) of the trunk's neck and of the crown of the head."""

@@ -19,12 +19,12 @@ _TOP = 235.0
 
 
 def mosaic(light: F32, conditions: Conditions) -> F32:
-    """(h, w) roots of electrons behind red, green, green, blue filters, from (h, w, 3) light; h and w even."""
-    out = np.empty(light.shape[:2], np.float32)
-    out[0::2, 0::2] = light[0::2, 0::2, 0]
-    out[0::2, 1::2] = light[0::2, 1::2, 1]
-    out[1::2, 0::2] = light[1::2, 0::2, 1]
-    out[1::2, 1::2] = light[1::2, 1::2, 2]
+    """(h, w) roots of electrons behind red, green, green, blue filters, from (3, h, w) light; h and w even."""
+    out = np.empty(light.shape[1:], np.float32)
+    out[0::2, 0::2] = light[0, 0::2, 0::2]
+    out[0::2, 1::2] = light[1, 0::2, 1::2]
+    out[1::2, 0::2] = light[1, 1::2, 0::2]
+    out[1::2, 1::2] = light[2, 1::2, 1::2]
     out *= conditions.white_e
     out += conditions.read_e**2
     return np.asarray(cv2.sqrt(out), np.float32)
@@ -69,9 +69,10 @@ class Sensor:
         start = int(self._rng.integers(0, self._size))
         noise = self._noise[start : start + self._size].reshape(self._shape)
         np.multiply(roots, np.sqrt(gains)[:, None], out=self._work)
-        np.add(self._work, noise, out=self._work)
-        raw = cv2.convertScaleAbs(np.maximum(self._work, 0, out=self._work), alpha=self._scale)
-        return np.asarray(cv2.LUT(cv2.cvtColor(raw, cv2.COLOR_BayerRGGB2BGR), self._curve), np.uint8)
+        cv2.add(self._work, noise, dst=self._work)
+        # Below zero is so rare that its absolute value does no harm.
+        raw = cv2.LUT(cv2.convertScaleAbs(self._work, alpha=self._scale), self._curve)
+        return np.asarray(cv2.cvtColor(raw, cv2.COLOR_BayerRGGB2BGR), np.uint8)
 
     def jpeg(self, picture: Bytes8) -> bytes:
         """The picture as a webcam would send it."""

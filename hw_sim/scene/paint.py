@@ -44,9 +44,11 @@ def cloud(rng: np.random.Generator, height: int, width: int, coarse: int) -> F32
 
 
 def _ink(image: F32, mask: F32, colour: RGB, strength: float) -> None:
-    weight = (mask * strength)[..., None]
-    image *= 1 - weight
-    image += weight * np.array(colour, np.float32)
+    x, y, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
+    weight = (mask[y : y + h, x : x + w] * strength)[..., None]
+    there = image[y : y + h, x : x + w]
+    there *= 1 - weight
+    there += weight * np.array(colour, np.float32)
 
 
 def _text(size: tuple[int, int], words: str, at: tuple[int, int], scale: float, thick: int) -> F32:
@@ -102,29 +104,33 @@ def table(eye: Eye, layout: Layout, seed: int, markers: tuple[Marker, ...]) -> F
     texture = felt(layout, rng)
     for marker in markers:
         _paste_marker(texture, layout, marker)
-    sx, sy = eye.slopes(FINE)
+    w, h = eye.lens.width * FINE, eye.lens.height * FINE
+    # Rays are straight between cells to a thousandth of a pixel.
+    sx, sy = (
+        cv2.resize(s, (w + 16 * FINE, h + 16 * FINE), interpolation=cv2.INTER_LINEAR)[8 * FINE : -8 * FINE, 8 * FINE : -8 * FINE]
+        for s in eye.slopes(8, 1)
+    )
     at_x, at_y, at_z = (np.float32(v) for v in eye.at)
     # Floor and rail lie at other heights than the felt.
     fx, fy = at_x + sx * (at_z + 760), at_y + sy * (at_z + 760)
-    image = np.array([0.055, 0.048, 0.045], np.float32) * np.ones((*sx.shape, 1), np.float32)
-    weave = np.sin(fx / 38) * np.sin(fy / 38) * 0.25 + np.sin(fx / 9) * 0.06
-    image *= (1 + weave)[..., None] * (1 + 0.15 * cloud(rng, *sx.shape, 24))[..., None]
+    weave = np.sin(fx / 38) * np.sin(fy / 38) * 0.18 + 0.10 * cloud(rng, h, w, 24) + 1
+    image = np.array([0.055, 0.048, 0.045], np.float32) * weave[..., None]
     x, y = at_x + sx * at_z, at_y + sy * at_z
-    on_felt = np.clip(layout.felt.inset(x, y) / 2 + 0.5, 0, 1).astype(np.float32)[..., None]
-    felt_seen = sample_felt(texture, layout, x, y)
-    height = RAIL_HEIGHT_MM
-    rx, ry = at_x + sx * (at_z - height), at_y + sy * (at_z - height)
-    inset = layout.felt.inset(rx, ry).astype(np.float32)
-    gloom = np.clip(1 - np.exp(-np.maximum(inset, 0) / 14.0) * 0.0 - 0.45 * np.exp(-np.maximum(inset, 0) / 16.0), 0, 1)
-    image = image * (1 - on_felt) + felt_seen * gloom[..., None] * on_felt
+    inset = layout.felt.inset(x, y)
+    on_felt = np.clip(inset / 2 + 0.5, 0, 1)
+    gloom = on_felt * (1 - 0.45 * np.exp(-np.maximum(inset, 0) / 16.0))
+    image *= (1 - on_felt)[..., None]
+    image += sample_felt(texture, layout, x, y) * gloom[..., None]
+    rx, ry = at_x + sx * (at_z - RAIL_HEIGHT_MM), at_y + sy * (at_z - RAIL_HEIGHT_MM)
+    inset = layout.felt.inset(rx, ry)
     across = np.clip(-inset / RAIL_MM, 0, 1)
-    leather = 0.021 + 0.035 * np.sin(across * math.pi) ** 2 + 0.16 * np.exp(-(((across - 0.38) / 0.085) ** 2))
-    grain = 1 + 0.10 * cloud(rng, *sx.shape, 5) + 0.06 * cloud(rng, *sx.shape, 40)
-    rail = np.array([1.05, 0.95, 0.86], np.float32) * (leather * grain)[..., None]
-    on_rail = np.clip(np.minimum(-inset, inset + RAIL_MM) / 2 + 0.5, 0, 1)[..., None]
-    image = image * (1 - on_rail) + rail * on_rail
+    leather = 0.021 + 0.035 * np.sin(across * np.float32(math.pi)) ** 2 + 0.16 * np.exp(-(((across - 0.38) / 0.085) ** 2))
+    grain = 1 + 0.10 * cloud(rng, h, w, 5) + 0.06 * cloud(rng, h, w, 40)
+    on_rail = np.clip(np.minimum(-inset, inset + RAIL_MM) / 2 + 0.5, 0, 1)
+    image *= (1 - on_rail)[..., None]
+    image += np.array([1.05, 0.95, 0.86], np.float32) * (leather * grain * on_rail)[..., None]
     size = (eye.lens.width, eye.lens.height)
-    return np.asarray(cv2.resize(image.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+    return np.asarray(cv2.resize(image.astype(np.float32, copy=False), size, interpolation=cv2.INTER_AREA), np.float32)
 
 
 @lru_cache(maxsize=64)
@@ -158,7 +164,7 @@ def _paste_marker(texture: F32, layout: Layout, marker: Marker, dictionary: str 
 @lru_cache(maxsize=256)
 def chip_face(kind: ChipKind, turn: int, scale: float) -> F32:
     """A chip from above, (n, n, 4) premultiplied, ``scale`` pixels a mm, turned by ``turn`` degrees."""
-    fine = 8.0
+    fine = 6.0
     n = round(44 * fine)
     ys, xs = (np.mgrid[0:n, 0:n] + 0.5) / fine - 22.0
     r, a = np.hypot(xs, ys), np.degrees(np.arctan2(ys, xs)) + turn
@@ -170,9 +176,9 @@ def chip_face(kind: ChipKind, turn: int, scale: float) -> F32:
     image[(np.abs(r - 11.2) < 0.45)] = kind.body
     words = np.zeros((n, n), np.uint8)
     text = str(kind.value) if kind.value < 1000 else f"{kind.value // 1000}K"
-    size = 3.2 if len(text) < 3 else 2.3
-    (w, h), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 8)
-    cv2.putText(words, text, ((n - w) // 2, (n + h) // 2), cv2.FONT_HERSHEY_SIMPLEX, size, 255, 8, cv2.LINE_AA)
+    size = 2.4 if len(text) < 3 else 1.75
+    (w, h), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 6)
+    cv2.putText(words, text, ((n - w) // 2, (n + h) // 2), cv2.FONT_HERSHEY_SIMPLEX, size, 255, 6, cv2.LINE_AA)
     matrix = cv2.getRotationMatrix2D((n / 2, n / 2), turn, 1.0)
     ink = cv2.warpAffine(words, matrix, (n, n)).astype(np.float32)[..., None] / 255
     image = image * (1 - 0.85 * ink) + 0.85 * ink * 0.05

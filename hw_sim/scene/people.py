@@ -145,9 +145,9 @@ def sway(track: Track, rng: Random, until: float, reach: float) -> None:
             lean, aside = rng.uniform(-8, 12), rng.uniform(-10, 10)
         if rng.random() < 0.6:
             turn = rng.uniform(-0.7, 0.7)
-        now += rng.uniform(0.5, 1.6)
+        now += rng.uniform(0.7, 2.2)
         track.key(now, lean, aside, turn)
-        now += rng.expovariate(1 / 4.0) + 0.3
+        now += rng.expovariate(1 / 9.0) + 0.5
 
 
 BEHIND_LINE_MM = LINE_MM - 70.0

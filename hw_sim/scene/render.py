@@ -12,6 +12,7 @@ from hw_sim.scene.lens import Array
 from hw_sim.scene.motion import Arm, Body, Cover, Thing
 from hw_sim.scene.paint import F32
 from hw_sim.scene.stage import (
+    CELL,
     Piece,
     Rect,
     Shutter,
@@ -19,7 +20,7 @@ from hw_sim.scene.stage import (
     arm_pieces,
     body_pieces,
     boxes,
-    even,
+    cells,
     meet,
     over,
     smear,
@@ -47,8 +48,9 @@ class Renderer:
 
     def _start(self) -> None:
         view = self.view
-        self._under = view.table.copy()
-        self._crowd = np.zeros((view.height, view.width, 4), np.float32)
+        self._still = view.table.copy()
+        """Table, things and arms that rest, with the arms' shadows."""
+        self._crowd = np.zeros((4, view.height, view.width), np.float32)
         self._laid: dict[int, tuple[int, Rect, F32, float, tuple[float, float]] | None] = {}
         self._rested: dict[int, tuple[int | None, Rect | None]] = {}
         self._seated: dict[int, tuple[Pose, Rect | None]] = {}
@@ -71,19 +73,24 @@ class Renderer:
         """(h, w) roots of electrons of the frame; valid until the next call."""
         dirty: list[Rect] = []
         moving = self._lay_things(shutter, dirty)
-        changed = self._seat_bodies(shutter, dirty)
         resting, going = self._rest_movers(shutter, dirty)
+        whole = (0, 0, self.view.width, self.view.height)
         if self._all_dirty:
-            dirty, self._all_dirty = [(0, 0, self.view.width, self.view.height)], False
+            dirty = [whole]
+        dirty = union(dirty)
+        for rect in dirty:
+            self._repaint(rect, shutter, resting)
+        changed = self._seat_bodies(shutter, dirty)
         for rect in union(dirty):
-            self._compose(self._base, rect, shutter, resting, [])
+            self._compose(self._base, rect, shutter, [], [])
+        self._all_dirty = False
         np.copyto(self._frame, self._base)
         rects = [r for thing in moving if (r := self._reach(thing, shutter)) is not None]
         rects += [r for mover in going if (r := self._rested[id(mover)][1]) is not None]
         for rect in union(rects):
-            self._compose(self._frame, rect, shutter, [*resting, *going], moving)
+            self._compose(self._frame, rect, shutter, going, moving)
         if changed or self._field is None:
-            self._field = self._shades(shutter)
+            self._field = self._shades()
         self._frame *= self._field
         return self._frame
 
@@ -107,18 +114,18 @@ class Renderer:
             if key is not None and where is not None and drawn is not None:
                 self._laid[id(thing)] = (key, drawn[0], drawn[1], where[2], where[:2])
                 changed.append(drawn[0])
-        for rect in union(changed):
-            grown = even(*rect, self.view.width, self.view.height, 5) or rect
-            self._repaint(grown)
-            dirty.append(grown)
+        dirty += [cells(*rect, self.view.width, self.view.height, 5) or rect for rect in changed]
         return moving
 
-    def _repaint(self, rect: Rect) -> None:
+    def _repaint(self, rect: Rect, shutter: Shutter, resting: Sequence[Mover]) -> None:
+        """Draw in ``rect`` what rests."""
         x0, y0, x1, y1 = rect
-        self._under[y0:y1, x0:x1] = self.view.table[y0:y1, x0:x1]
+        still = self._still[:, y0:y1, x0:x1]
+        still[:] = self.view.table[:, y0:y1, x0:x1]
         laid = [item for item in self._laid.values() if item and meet(item[1], rect)]
         for item in sorted(laid, key=lambda item: item[3]):
-            _put(self._under, rect, item[1], item[2], contact=item[3] < 1)
+            _put(still, rect, item[1], item[2], contact=item[3] < 1, origin=(x0, y0))
+        self._draw_movers(still, rect, shutter, resting)
 
     def _seat_bodies(self, shutter: Shutter, dirty: list[Rect]) -> bool:
         changed: list[Rect] = []
@@ -135,20 +142,14 @@ class Renderer:
             self._seated[id(body)] = (pose, rect)
         for rect in union(changed):
             x0, y0, x1, y1 = rect
-            crowd = self._crowd[y0:y1, x0:x1]
-            crowd[:] = 0
+            self._crowd[:, y0:y1, x0:x1] = 0
             for body in self._bodies:
                 pose, box = self._seated[id(body)]
-                if box and meet(box, rect):
-                    for piece in body_pieces(body, pose):
-                        part = boxes(self.view, [piece], shadow=False)
-                        shared = meet(part, rect) if part else None
-                        if shared:
-                            seen = self.view.seen(piece, shared, 0)
-                            a, b, c, d = shared
-                            there = self._crowd[b:d, a:c]
-                            there *= 1 - seen[..., 3:]
-                            there += seen
+                for piece in body_pieces(body, pose) if box and meet(box, rect) else ():
+                    part = boxes(self.view, [piece], shadow=False)
+                    if shared := meet(part, rect) if part else None:
+                        a, b, c, d = shared
+                        over(self._crowd[:, b:d, a:c], self.view.seen(piece, shared, 0))
         dirty += changed
         return moved
 
@@ -188,25 +189,32 @@ class Renderer:
                  things: Sequence[Thing]) -> None:  # fmt: skip
         """Draw everything in ``rect`` into ``target``."""
         view = self.view
-        wide = even(*rect, view.width, view.height, _MARGIN) or rect
+        wide = cells(*rect, view.width, view.height, _MARGIN) or rect
         x0, y0, x1, y1 = wide
-        image = self._under[y0:y1, x0:x1].copy()
+        image = self._still[:, y0:y1, x0:x1].copy()
         for thing in things:
             self._draw_thing(image, wide, thing, shutter)
+        self._draw_movers(image, wide, shutter, movers)
+        over(image, self._crowd[:, y0:y1, x0:x1])
+        image *= view.light[:, y0:y1, x0:x1]
+        if self._psf > 0.3:
+            size = (0, 0) if self._psf > 0.7 else (3, 3)
+            for plane in image:
+                cv2.GaussianBlur(plane, size, self._psf, dst=plane)
+        a, b, c, d = rect
+        target[b:d, a:c] = optics.mosaic(image[:, b - y0 : d - y0, a - x0 : c - x0], view.conditions)
+
+    def _draw_movers(self, image: F32, wide: Rect, shutter: Shutter, movers: Sequence[Mover]) -> None:
         near = [m for m in movers if (box := self._rested[id(m)][1]) and meet(box, wide)]
-        drawn = [(m, pieces(m, shutter.middles(y0, y1))) for m in near]
-        if drawn:
-            image *= self._shadow(wide, [p for _, ps in drawn for p in ps])[..., None]
+        if not near:
+            return
+        first = wide[1] // CELL - 1
+        times = shutter.middles(first, wide[3] // CELL + 1)
+        drawn = [(m, pieces(m, times)) for m in near]
+        image *= self._shadow(wide, first, [p for m, ps in drawn for p in ps[isinstance(m, Arm) :]])
         for mover, parts in drawn:
             for part in parts:
-                self._draw_piece(image, wide, part, shutter, isinstance(mover, Cover))
-        over(image, self._crowd[y0:y1, x0:x1])
-        image *= view.light[y0:y1, x0:x1]
-        if self._psf > 0.3:
-            image = np.asarray(cv2.GaussianBlur(image, (0, 0), self._psf), np.float32)
-        a, b, c, d = rect
-        inner = image[b - y0 : d - y0, a - x0 : c - x0]
-        target[b:d, a:c] = optics.mosaic(inner, view.conditions)
+                self._draw_piece(image, wide, first, part, shutter, isinstance(mover, Cover))
 
     def _draw_thing(self, image: F32, wide: Rect, thing: Thing, shutter: Shutter) -> None:
         where = thing.position(shutter.middle(shutter.rows / 2))
@@ -222,69 +230,70 @@ class Renderer:
         rgba = drawn[1]
         if ends[0] and ends[1]:
             p = self.view.eye.pixels(np.array([ends[0][:3], ends[1][:3]]))
-            rgba = smear(rgba, float(p[1, 0] - p[0, 0]), float(p[1, 1] - p[0, 1]))
+            rgba = np.stack(smear(cv2.split(rgba), float(p[1, 0] - p[0, 0]), float(p[1, 1] - p[0, 1])), axis=-1)
         _put(image, wide, drawn[0], rgba, contact=now[2] < 1, origin=(wide[0], wide[1]))
 
-    def _shadow(self, wide: Rect, parts: Sequence[Piece]) -> F32:
+    def _shadow(self, wide: Rect, first: int, parts: Sequence[Piece]) -> F32:
         """(h, w) share of the light that reaches the felt past the pieces."""
         view, c = self.view, self.view.conditions
         x0, y0, x1, y1 = wide
         size = (x1 - x0, y1 - y0)
-        hard = c.lamp_mm < 60
-        stride = 1 if hard else 2
-        lamp = np.zeros((-(-size[1] // stride), -(-size[0] // stride)), np.float32)
-        sky = np.zeros((-(-size[1] // 4), -(-size[0] // 4)), np.float32)
+        stride = 1 if c.lamp_mm < 60 else 2
+        lamp = np.zeros((size[1] // stride, size[0] // stride), np.float32)
+        sky = np.zeros((size[1] // CELL, size[0] // CELL), np.float32)
         for part in parts:
             z = float(part.za[0] + part.zb[0] * (part.sprite.u0 + part.sprite.u1) / 2)
-            sigma = c.lamp_mm * z / view.lamp[2]
-            np.maximum(lamp, view.shade(part, wide, y0, stride, True, sigma), out=lamp)
-            np.maximum(sky, view.shade(part, wide, y0, 4, False, max(8.0, 0.5 * z)), out=sky)
+            box = boxes(view, [part], shadow=True)
+            shared = meet(box, wide) if box else None
+            if not shared:
+                continue
+            for layer, step, by_lamp, sigma in ((lamp, stride, True, c.lamp_mm * z / view.lamp[2]),
+                                                (sky, CELL, False, max(8.0, 0.5 * z))):  # fmt: skip
+                a, b, e, d = ((v - o) // step for v, o in zip(shared, (x0, y0, x0, y0), strict=True))
+                there = layer[b:d, a:e]
+                np.maximum(there, view.shade(part, shared, first, step, by_lamp, sigma), out=there)
         full_lamp = cv2.resize(lamp, size, interpolation=cv2.INTER_LINEAR) if stride > 1 else lamp
         full_sky = cv2.resize(sky, size, interpolation=cv2.INTER_LINEAR)
         return np.asarray(1 - c.key * 0.95 * full_lamp - (1 - c.key) * 0.5 * full_sky, np.float32)
 
-    def _draw_piece(self, image: F32, wide: Rect, part: Piece, shutter: Shutter, flat: bool) -> None:
+    def _draw_piece(self, image: F32, wide: Rect, first: int, part: Piece, shutter: Shutter, flat: bool) -> None:
         view = self.view
         box = boxes(view, [part], shadow=False)
         shared = meet(box, wide) if box else None
         if not shared:
             return
-        seen = view.seen(part, shared, wide[1])
+        seen = view.seen(part, shared, first)
         if not flat and len(part.x) > 1:
-            middle = len(part.x) // 2
-            lag = max(1, min(middle, 8))
-            span = shutter.row * 2 * lag
-            i, j = middle - lag, min(middle + lag, len(part.x) - 1)
-            ends = np.stack([part.x[[i, j]], part.y[[i, j]], part.za[[i, j]]], axis=1)
+            # How far it goes during the exposure, from its places at two rows.
+            ends = np.stack([part.x[[0, -1]], part.y[[0, -1]], part.za[[0, -1]]], axis=1)
+            span = shutter.row * CELL * (len(part.x) - 1)
             p = (view.eye.pixels(ends[1:]) - view.eye.pixels(ends[:1]))[0] * (shutter.exposure / span)
             seen = smear(seen, float(p[0]), float(p[1]))
         x0, y0, x1, y1 = shared
-        over(image[y0 - wide[1] : y1 - wide[1], x0 - wide[0] : x1 - wide[0]], seen)
+        over(image[:, y0 - wide[1] : y1 - wide[1], x0 - wide[0] : x1 - wide[0]], seen)
 
-    def _shades(self, shutter: Shutter) -> F32:
-        """(h, w) root of the light that leaning people leave for what is not themselves."""
+    def _shades(self) -> F32:
+        """(h, w) root of the light that leaning people leave."""
         view = self.view
-        stride = 8
-        h, w = view.height // stride, view.width // stride
-        left = np.ones((h, w), np.float32)
+        left = np.ones((view.height // CELL, view.width // CELL), np.float32)
         for body in self._bodies:
             pose = self._seated[id(body)][0]
             known = self._shaded.get(id(body))
             if known is None or known[0] != pose:
-                known = (pose, self._shade_of(body, pose, (0, 0, w * stride, h * stride), stride))
+                known = (pose, self._shade_of(body, pose))
                 self._shaded[id(body)] = known
-            left *= known[1][:h, :w]
-        grown = cv2.resize(left, (view.width, view.height), interpolation=cv2.INTER_LINEAR)
-        grown = 1 - (1 - grown) * (1 - self._crowd[..., 3])
-        return np.asarray(np.sqrt(grown), np.float32)
+            left *= known[1]
+        grown = cv2.resize(np.sqrt(left), (view.width, view.height), interpolation=cv2.INTER_LINEAR)
+        return np.asarray(grown, np.float32)
 
-    def _shade_of(self, body: Body, pose: Pose, whole: Rect, stride: int) -> F32:
+    def _shade_of(self, body: Body, pose: Pose) -> F32:
         view, c = self.view, self.view.conditions
-        left = np.ones((whole[3] // stride, whole[2] // stride), np.float32)
+        whole = (0, 0, view.width, view.height)
+        left = np.ones((view.height // CELL, view.width // CELL), np.float32)
         for piece in body_pieces(body, pose):
             z = float(piece.za[0])
-            lamp = view.shade(piece, whole, 0, stride, True, max(8.0, c.lamp_mm * z / view.lamp[2]))
-            sky = view.shade(piece, whole, 0, stride, False, 0.45 * z)
+            lamp = view.shade(piece, whole, 0, CELL, True, max(8.0, c.lamp_mm * z / view.lamp[2]))
+            sky = view.shade(piece, whole, 0, CELL, False, 0.45 * z)
             left *= (1 - 0.9 * c.key * lamp) * (1 - c.shade * (1 - c.key) * 2 * np.minimum(sky, 0.5))
         return left
 
@@ -298,14 +307,14 @@ def pieces(mover: Mover, times: Array) -> list[Piece]:
 
 
 def _put(image: F32, rect: Rect, at: Rect, rgba: F32, contact: bool, origin: tuple[int, int] = (0, 0)) -> None:
-    """Lay a picture whose rectangle is ``at`` over what ``rect`` shows of ``image``, with a shadow where it touches."""
+    """Lay a picture (h, w, 4) of the rectangle ``at`` over what ``rect`` shows of ``image`` (3, h, w)."""
     shared = meet(at, rect)
     if not shared:
         return
     x0, y0, x1, y1 = shared
-    part = rgba[y0 - at[1] : y1 - at[1], x0 - at[0] : x1 - at[0]]
-    there = image[y0 - origin[1] : y1 - origin[1], x0 - origin[0] : x1 - origin[0]]
+    part = slice(y0 - at[1], y1 - at[1]), slice(x0 - at[0], x1 - at[0])
+    there = image[:, y0 - origin[1] : y1 - origin[1], x0 - origin[0] : x1 - origin[0]]
     if contact:
         soft = cv2.GaussianBlur(np.ascontiguousarray(rgba[..., 3]), (0, 0), 1.6)
-        there *= 1 - 0.45 * soft[y0 - at[1] : y1 - at[1], x0 - at[0] : x1 - at[0], None]
-    over(there, part)
+        there *= 1 - 0.45 * soft[part]
+    over(there, [rgba[(*part, k)] for k in range(4)])

@@ -7,6 +7,7 @@ rolling shutter is exact and costs nothing.  What rests is drawn once; of a fram
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from collections.abc import Iterable, Sequence
 
 import cv2
@@ -22,7 +23,10 @@ from hw_sim.scene.motion import LIFT_MM, Arm, Body, Thing
 from hw_sim.scene.paint import CHIP_HEIGHT_MM, F32
 
 Rect = tuple[int, int, int, int]
-"""x0, y0, x1, y1 in pixels, even."""
+"""x0, y0, x1, y1 in pixels, multiples of `CELL`."""
+CELL = 8
+"""Rays, poses and times are worked out once for so many pixels each way; between, they are straight to a thousandth."""
+_AROUND = 3
 
 
 class Shutter(msgspec.Struct, frozen=True):
@@ -42,13 +46,13 @@ class Shutter(msgspec.Struct, frozen=True):
         """Middle of a row's exposure."""
         return self.start + self.row * row + self.exposure / 2
 
-    def middles(self, r0: int, r1: int) -> Array:
-        """Middles of rows ``r0`` to ``r1`` (not included)."""
-        return self.start + self.exposure / 2 + self.row * np.arange(r0, r1)
+    def middles(self, c0: int, c1: int) -> Array:
+        """Middles of exposure in the middle of the rows of cells ``c0`` to ``c1`` (not included)."""
+        return self.start + self.exposure / 2 + self.row * ((np.arange(c0, c1) + 0.5) * CELL - 0.5)
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A sprite over n rows: led point, yaw, and height ``za + zb * u``; arrays (n,)."""
+    """A sprite over n rows of cells: led point, yaw, and height ``za + zb * u``; arrays (n,)."""
 
     sprite: Sprite
     x: Array
@@ -59,9 +63,9 @@ class Piece(msgspec.Struct, frozen=True):
     mirrored: bool
 
     def corners(self) -> Array:
-        """(4 * 3, 3) corners at the first, middle and last instant, mm."""
+        """(8, 3) corners at the first and the last instant, mm."""
         s, out = self.sprite, []
-        for i in (0, len(self.x) // 2, len(self.x) - 1):
+        for i in (0, len(self.x) - 1):
             c, d = math.cos(self.yaw[i]), math.sin(self.yaw[i])
             for u in (s.u0, s.u1):
                 for v in (s.v0, s.v1):
@@ -71,10 +75,10 @@ class Piece(msgspec.Struct, frozen=True):
         return np.array(out)
 
 
-def even(x0: float, y0: float, x1: float, y1: float, width: int, height: int, pad: int = 3) -> Rect | None:
-    """The even rectangle around, clipped to the picture; None if nothing is left."""
-    a, b = max(0, (math.floor(x0) - pad) & ~1), max(0, (math.floor(y0) - pad) & ~1)
-    c, d = min(width, (math.ceil(x1) + pad + 1) & ~1), min(height, (math.ceil(y1) + pad + 1) & ~1)
+def cells(x0: float, y0: float, x1: float, y1: float, width: int, height: int, pad: int = 3) -> Rect | None:
+    """The rectangle of whole cells around, clipped to the picture; None if nothing is left."""
+    a, b = max(0, math.floor((x0 - pad) / CELL) * CELL), max(0, math.floor((y0 - pad) / CELL) * CELL)
+    c, d = min(width, math.ceil((x1 + pad) / CELL) * CELL), min(height, math.ceil((y1 + pad) / CELL) * CELL)
     return (a, b, c, d) if a < c and b < d else None
 
 
@@ -84,10 +88,12 @@ def meet(a: Rect, b: Rect) -> Rect | None:
     return (x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
 
 
-def over(below: F32, rgba: F32) -> None:
-    """Lay premultiplied ``rgba`` on ``below`` in place."""
-    below *= 1 - rgba[..., 3:]
-    below += rgba[..., :3]
+def over(below: F32, planes: Sequence[F32]) -> None:
+    """Lay premultiplied red, green, blue, cover (h, w) on ``below`` (3 or 4, h, w) in place."""
+    left = 1 - planes[3]
+    for k in range(len(below)):
+        below[k] *= left
+        below[k] += planes[k]
 
 
 class View:
@@ -96,64 +102,73 @@ class View:
     def __init__(self, eye: Eye, layout: Layout, conditions: Conditions, seed: int, table: F32 | None = None) -> None:
         self.eye, self.layout, self.conditions = eye, layout, conditions
         self.width, self.height = eye.lens.width, eye.lens.height
-        self.sx, self.sy = eye.slopes()
-        self.fx = (eye.at[0] + self.sx * eye.at[2]).astype(np.float32)
-        self.fy = (eye.at[1] + self.sy * eye.at[2]).astype(np.float32)
+        self.sx, self.sy = eye.slopes(CELL, _AROUND)
+        self.fx, self.fy = ((a + s * eye.at[2]).astype(np.float32) for a, s in zip(eye.at, (self.sx, self.sy)))
         rng = np.random.default_rng([seed, 5])
         angle, away = rng.uniform(0, 2 * math.pi), 420.0 + 900.0 * (conditions.key > 0.7 or conditions.lean > 200)
         self.lamp = (away * math.cos(angle), away * 0.7 * math.sin(angle), 1500.0)
         self.light = self._light(rng)
-        self.table = paint.table(eye, layout, seed, layout.markers) if table is None else table
+        painted = paint.table(eye, layout, seed, layout.markers) if table is None else table
+        self.table: F32 = np.ascontiguousarray(painted.transpose(2, 0, 1))
+        """(3, h, w), unlit."""
 
     def _light(self, rng: np.random.Generator) -> F32:
-        """(h, w, 3): lamp, soft light and the lens's fall-off towards the corners."""
+        """(3, h, w): lamp, soft light and the lens's fall-off towards the corners."""
         lx, ly, lz = self.lamp
-        square = ((self.fx - lx) ** 2 + (self.fy - ly) ** 2) / lz**2
+        fx, fy = (self._fine(f, (0, 0, self.width, self.height), 1) for f in (self.fx, self.fy))
+        square = ((fx - lx) ** 2 + (fy - ly) ** 2) / lz**2
         key = 1.15 / (1 + square) ** 1.5
-        soft = 1.0 - 0.10 * (self.fx / 1300) ** 2 - 0.12 * (self.fy / 900) ** 2
+        soft = 1.0 - 0.10 * (fx / 1300) ** 2 - 0.12 * (fy / 900) ** 2
         field = self.conditions.key * key + (1 - self.conditions.key) * soft
         xs = (np.arange(self.width) - self.width / 2) / (self.width / 2)
         ys = (np.arange(self.height) - self.height / 2) / (self.width / 2)
         fall = 1 / (1 + 0.35 * (xs[None, :] ** 2 + ys[:, None] ** 2)) ** 1.2
-        tint = np.array([1.02, 1.0, rng.uniform(0.9, 1.0)], np.float32)
-        return np.asarray((field * fall * self.conditions.light)[..., None] * tint, np.float32)
+        tint = np.array([1.02, 1.0, rng.uniform(0.9, 1.0)], np.float32)[:, None, None]
+        return np.asarray(field * fall * self.conditions.light * tint, np.float32)
 
     def box(self, points: Array, pad: int = 3) -> Rect | None:
         """The rectangle in which points (n, 3) are seen."""
         p = self.eye.pixels(points)
         low, high = p.min(axis=0), p.max(axis=0)
-        return even(low[0], low[1], high[0], high[1], self.width, self.height, pad)
+        return cells(low[0], low[1], high[0], high[1], self.width, self.height, pad)
 
     # -- lookups ----------------------------------------------------------------------------------
 
-    def seen(self, piece: Piece, rect: Rect, first_row: int) -> F32:
-        """(h, w, 4) the piece as seen in ``rect``; ``first_row`` is the row of the piece's first entry."""
-        x0, y0, x1, y1 = rect
-        rows = slice(y0 - first_row, y1 - first_row) if len(piece.x) > 1 else slice(0, 1)
-        sx, sy = self.sx[y0:y1, x0:x1], self.sy[y0:y1, x0:x1]
-        x, y, yaw, za, zb = (
-            v[rows, None].astype(np.float32) for v in (piece.x, piece.y, piece.yaw, piece.za, piece.zb)
-        )
-        c, d = np.cos(yaw), np.sin(yaw)
+    @staticmethod
+    def _window(rect: Rect) -> tuple[slice, slice]:
+        """Rows and columns of the grids of cells for a rectangle and one cell around it."""
+        x0, y0, x1, y1 = (v // CELL + _AROUND for v in rect)
+        return slice(y0 - 1, y1 + 1), slice(x0 - 1, x1 + 1)
+
+    def _fine(self, grid: F32, rect: Rect, stride: int) -> F32:
+        """Values of a grid of cells at each ``stride``-th pixel of a rectangle."""
+        if grid.shape[0] == self.sx.shape[0]:
+            grid = grid[self._window(rect)]
+        k = CELL // stride
+        size = (grid.shape[1] * k, grid.shape[0] * k)
+        grown = cv2.resize(grid, size, interpolation=cv2.INTER_LINEAR) if k > 1 else grid
+        return np.asarray(grown[k:-k, k:-k], np.float32)
+
+    def seen(self, piece: Piece, rect: Rect, first: int) -> Sequence[F32]:
+        """Red, green, blue and cover (h, w) of the piece in ``rect``; its first entry is for row of cells ``first``."""
+        window = self._window(rect)
+        sx, sy = self.sx[window], self.sy[window]
+        x, y, c, d, za, zb = _led(piece, rect, first)
         ax, ay, az = (np.float32(v) for v in self.eye.at)
         s = piece.sprite
         # u = (point - led) . forwards with the point at height za + zb * u: linear in u, so solved at once.
         base_u = (ax - x + sx * (az - za)) * c + (ay - y + sy * (az - za)) * d
-        lean = 1 + zb * (sx * c + sy * d)
-        u = np.clip(base_u / lean, s.u0, s.u1)
+        u = np.clip(base_u / (1 + zb * (sx * c + sy * d)), s.u0, s.u1)
         down = az - za - zb * u
         px, py = ax - x + sx * down, ay - y + sy * down
-        return self._texel(s.rgba, s, px * c + py * d, px * d - py * c, piece.mirrored, 0.0)
+        got = self._texel(s.rgba, s, px * c + py * d, px * d - py * c, piece.mirrored, rect, 1, (0.0, s.scale))
+        return [got[..., k] for k in range(4)] if got.size < 4096 else cv2.split(got)  # type: ignore[return-value]
 
-    def shade(self, piece: Piece, rect: Rect, first_row: int, stride: int, lamp: bool, sigma: float) -> F32:
+    def shade(self, piece: Piece, rect: Rect, first: int, stride: int, lamp: bool, sigma: float) -> F32:
         """(h / stride, w / stride) how much the piece hides of the lamp, or (``lamp`` False) of the sky above."""
-        x0, y0, x1, y1 = rect
-        fx, fy = self.fx[y0:y1:stride, x0:x1:stride], self.fy[y0:y1:stride, x0:x1:stride]
-        rows = slice(y0 - first_row, y1 - first_row, stride) if len(piece.x) > 1 else slice(0, 1)
-        x, y, yaw, za, zb = (
-            v[rows, None].astype(np.float32) for v in (piece.x, piece.y, piece.yaw, piece.za, piece.zb)
-        )
-        c, d = np.cos(yaw), np.sin(yaw)
+        window = self._window(rect)
+        fx, fy = self.fx[window], self.fy[window]
+        x, y, c, d, za, zb = _led(piece, rect, first)
         s = piece.sprite
         px, py = fx - x, fy - y
         u = px * c + py * d
@@ -163,20 +178,27 @@ class View:
                 rise = (za + zb * np.clip(u, s.u0, s.u1)) / lz
                 px, py = fx - x + (lx - fx) * rise, fy - y + (ly - fy) * rise
                 u = px * c + py * d
-        if sigma < 2.5:
-            return self._texel(np.ascontiguousarray(s.rgba[..., 3]), s, u, px * d - py * c, piece.mirrored, 0.0)
-        texture, margin = s.soft(sigma)
-        return self._texel(texture, s, u, px * d - py * c, piece.mirrored, margin)
+        texture, margin, scale = s.soft(sigma) if sigma >= 2.5 else (s.cover, 0.0, s.scale)
+        return self._texel(texture, s, u, px * d - py * c, piece.mirrored, rect, stride, (margin, scale))
 
-    @staticmethod
-    def _texel(texture: F32, s: Sprite, u: F32, v: F32, mirrored: bool, margin: float) -> F32:
+    def _texel(self, texture: F32, s: Sprite, u: F32, v: F32, mirrored: bool, rect: Rect, stride: int,
+               grain: tuple[float, float]) -> F32:  # fmt: skip
+        margin, scale = grain
         if mirrored:
             v = -v
-        mx = (u - (s.u0 - margin)) * s.scale - 0.5
-        my = (v - (s.v0 - margin)) * s.scale - 0.5
-        got = cv2.remap(texture, mx.astype(np.float32), my.astype(np.float32), cv2.INTER_LINEAR,
-                        borderMode=cv2.BORDER_CONSTANT, borderValue=0)  # fmt: skip
+        mx = self._fine((u - (s.u0 - margin)) * scale - 0.5, rect, stride)
+        my = self._fine((v - (s.v0 - margin)) * scale - 0.5, rect, stride)
+        got = cv2.remap(texture, mx, my, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
         return np.asarray(got, np.float32)
+
+
+def _led(piece: Piece, rect: Rect, first: int) -> tuple[F32, ...]:
+    """x, y, cosine, sine, za, zb of a piece as columns for the rows of cells of a rectangle and one around."""
+    rows = slice(0, 1)
+    if len(piece.x) > 1:
+        rows = slice(rect[1] // CELL - 1 - first, rect[3] // CELL + 1 - first)
+    x, y, yaw, za, zb = (v[rows, None].astype(np.float32) for v in (piece.x, piece.y, piece.yaw, piece.za, piece.zb))
+    return x, y, np.cos(yaw), np.sin(yaw), za, zb
 
 
 # -- what is drawn --------------------------------------------------------------------------------
@@ -261,12 +283,11 @@ def _lay(view: View, image: F32, rect: Rect, face: F32, place: tuple[float, floa
     image += drawn
 
 
-def smear(rgba: F32, dx: float, dy: float) -> F32:
-    """Blur along the way (pixels) that it goes during the exposure."""
-    length = math.hypot(dx, dy)
-    if length < 0.8:
-        return rgba
-    n = 2 * math.ceil(length / 2) + 3
+@lru_cache(maxsize=512)
+def _line(tenths_x: int, tenths_y: int) -> F32:
+    """A kernel that is a straight line of so many tenths of a pixel."""
+    dx, dy = tenths_x / 10, tenths_y / 10
+    n = 2 * math.ceil(math.hypot(dx, dy) / 2) + 3
     kernel = np.zeros((n, n), np.float32)
     steps = max(8, 4 * n)
     for k in range(steps):
@@ -278,7 +299,16 @@ def smear(rgba: F32, dx: float, dy: float) -> F32:
             for ox, wx in ((0, 1 - fx), (1, fx)):
                 if 0 <= i + ox < n and 0 <= j + oy < n:
                     kernel[j + oy, i + ox] += wx * wy
-    return np.asarray(cv2.filter2D(rgba, -1, kernel / kernel.sum(), borderType=cv2.BORDER_CONSTANT), np.float32)
+    return kernel / kernel.sum()
+
+
+def smear(planes: Sequence[F32], dx: float, dy: float) -> Sequence[F32]:
+    """Blur along the way (pixels) that it goes during the exposure."""
+    if math.hypot(dx, dy) < 0.6:
+        return planes
+    limit = 60 / max(60.0, math.hypot(dx, dy))
+    kernel = _line(round(dx * limit * 10), round(dy * limit * 10))
+    return [np.asarray(cv2.filter2D(p, -1, kernel, borderType=cv2.BORDER_CONSTANT), np.float32) for p in planes]
 
 
 def union(rects: Iterable[Rect]) -> list[Rect]:
