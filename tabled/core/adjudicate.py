@@ -340,6 +340,7 @@ def _publish(
 ) -> int:
     state = draft.state
     assert state.hand is not None
+    assert state.config is not None
     first = _first_ns(attempt)
     return draft.emit(
         RulingIssued(
@@ -347,7 +348,7 @@ def _publish(
             street=state.hand.street,
             act=state.act + 1,
             status=status,
-            ruling=ruling,
+            ruling=replace(ruling, calibration=state.config.calibration),
             replaces=replaces,
             corrects=corrects,
             question=state.question.position if state.question else None,

@@ -228,13 +228,14 @@ def _say(draft: Draft, ruling: Ruling, *, corrects: int) -> int:
     state = draft.state
     assert state.hand is not None
     assert state.hand_profile is not None
+    assert state.config is not None
     return draft.emit(
         RulingIssued(
             hand_id=state.hand_id,
             street=state.hand.street,
             act=state.act + 1,
             status="final",
-            ruling=replace(ruling, profile=state.hand_profile.hash),
+            ruling=replace(ruling, profile=state.hand_profile.hash, calibration=state.config.calibration),
             corrects=corrects,
             ruled_ns=state.now_ns,
         )

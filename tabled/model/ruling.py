@@ -95,7 +95,8 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     gets back, both in smallest chips.  ``back_chips`` are whole chips to push back, ``change`` is what a
     dealer must break a chip for.  ``call_to``, ``min_raise_to`` and ``max_raise_to`` are what the next
     player faces (``max_raise_to`` only where the structure caps it; by seat where seats differ).
-    ``cite`` lists clause ids such as ``"SE 7.2.2"``.  ``profile`` is the hash of the profile applied.
+    ``cite`` lists clause ids such as ``"SE 7.2.2"``.  ``profile`` is the hash of the profile applied, ``calibration``
+    that of what was measured of the table ("" where nothing was).
     ``hold`` are chips that lie undecided before a seat that acted out of turn, ``skipped`` the seats passed over,
     ``adjust`` what others add to a corrected amount or get back, ``default_to`` what holds until the floor has spoken,
     ``window`` why a correction came too late, ``floor_reason`` why the floor is wanted where ``reason`` speaks of the
@@ -130,6 +131,7 @@ class Ruling(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     candidates: tuple[Candidate, ...] = ()
     penalty: str = ""
     profile: str = ""
+    calibration: str = ""
     hold: tuple[int, ...] = ()
     skipped: tuple[str, ...] = ()
     adjust: tuple[Adjustment, ...] = ()

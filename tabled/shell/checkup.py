@@ -43,6 +43,7 @@ class Checkup:
         """Landings that nothing was read of yet: when it must have been, and the place."""
         self._unread: dict[str, int] = {}
         self._distrusted: dict[str, str] = {}
+        self._began_ns = 0
         self._next_ns: int | None = None
         self.findings: tuple[Finding, ...] = ()
 
@@ -64,6 +65,8 @@ class Checkup:
         self._settle(now_ns)
         if self._next_ns is not None and now_ns < self._next_ns:
             return False
+        if self._next_ns is None:
+            self._began_ns = now_ns
         self._next_ns = now_ns + PERIOD_NS
         before, self.findings = self.findings, check(self._calibration, self._snapshot(devices, now_ns))
         return before != self.findings
@@ -98,7 +101,7 @@ class Checkup:
         for (device, antenna), place in self._places.items():
             clean_ms = None
             if device in steady:
-                last_ns = max(self._clean_ns.get((device, antenna), 0), steady[device].since_ns)
+                last_ns = max(self._clean_ns.get((device, antenna), 0), steady[device].since_ns, self._began_ns)
                 clean_ms = max(0, now_ns - last_ns) // MS
             unread = self._unread.get(place, 0)
             antennas.append(AntennaNow(device=device, antenna=antenna, place=place, clean_ms=clean_ms, unread=unread))
