@@ -230,7 +230,7 @@ def _wrong_stack(looks: Looks, homes: Mapping[str, Spot], height: int) -> tuple[
 # -- where an antenna reads ----------------------------------------------------------------------------
 
 
-def _zone(  # noqa: PLR0917
+def _zone(  # noqa: PLR0917 - each is another thing
     bench: Bench, talk: Talk, place: str, spot: Spot, grid: tuple[int, int], middle: tuple[int, int]
 ) -> Heat:
     """Move one chip over a grid (points a side, mm between them); reads per thousand looks at each point, in the

@@ -68,7 +68,7 @@ def _known(book: Path) -> Registry:
         raise StepError(str(problem), code="registry") from problem
 
 
-def _rack(  # noqa: PLR0917
+def _rack(  # noqa: PLR0917 - each is another thing
     bench: Bench, talk: Talk, spot: Spot, place: str, count: int, name: str
 ) -> list[str]:
     """The UIDs of one rack, exactly ``count``; raises `StepError` if another number answers."""

@@ -21,8 +21,9 @@ def bare() -> Bench:
     return bench
 
 
-def tell(bench: Bench, *uids: str, **more: object) -> None:
-    bench.feed(Known(at_ns=bench.ns, chips={uid: bench.values[uid] for uid in uids}, **more))  # type: ignore[arg-type]
+def tell(bench: Bench, *uids: str, barred: dict[str, str] | None = None) -> None:
+    chips = {uid: bench.values[uid] for uid in uids}
+    bench.feed(Known(at_ns=bench.ns, chips=chips, barred=barred or {}, registry="ab"))
 
 
 def raised(bench: Bench) -> list[str]:
@@ -32,7 +33,7 @@ def raised(bench: Bench) -> list[str]:
 def test_a_chip_that_is_told_before_its_look_is_a_bet_as_ever() -> None:
     told, whole = bare(), Bench()
     chip = next(uid for uid in whole.free if whole.values[uid] == 500)
-    tell(told, chip, registry="ab")
+    tell(told, chip)
     for bench in (told, whole):
         bench.deal()
         bench.lines["3"].append(chip)
@@ -77,7 +78,7 @@ def test_a_chip_that_is_barred_in_a_bet_is_told_and_the_accounts_stand() -> None
 def test_what_the_registry_said_replays_byte_for_byte() -> None:
     bench = bare()
     chip = next(uid for uid in bench.free if bench.values[uid] == 500)
-    tell(bench, chip, barred={bench.free[-1]: "void"}, registry="ab")
+    tell(bench, chip, barred={bench.free[-1]: "void"})
     bench.deal()
     bench.lines["3"].append(chip)
     bench.wait(3000)
