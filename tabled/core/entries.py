@@ -17,7 +17,8 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     ``chips`` maps a tag's UID to its value in smallest chips, ``barred`` the UIDs that are no money to why
     ("void", "stolen", "cage").  ``profile`` is the betting law in force, with
-    all that it inherits.  ``camera`` names the device that watches the hands, "" where there is none.
+    all that it inherits.  ``camera`` names the device that watches the hands, "" where there is none;
+    ``calibration`` is the digest of what was measured of this table.
     """
 
     site: str
@@ -28,6 +29,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     fusion: FusionSettings = FusionSettings()
     camera: str = ""
     barred: dict[str, str] = {}
+    calibration: str = ""
 
 
 class Input(msgspec.Struct, frozen=True, tag_field="in", kw_only=True):
