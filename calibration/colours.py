@@ -1,7 +1,8 @@
 """The colours of the chips, from pictures in which one pile of each denomination lies at a known zone.
 
-Colours are taken as sensing will take them: the median of linear light over the top's face, made comparable by the felt
-around it (so lamps that shine unevenly cancel), then CIE L*a*b*.  A pile's top is seen away from where it stands, for
+A chip's colour is that of its body: the median of linear light over the ring between inlay and rim (its edge spots are
+the smaller part of that), made comparable by the felt around it (so lamps that shine unevenly cancel), then CIE
+L*a*b*.  A pile's top is seen away from where it stands, for
 the camera does not hang over it: it is looked for at the far end of what differs from the felt.
 """
 
@@ -27,12 +28,14 @@ Image = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
 MM_PER_PX = 1.0
-FACE = 0.42
-"""Radius of what is taken of the top, in diameters: inside the edge spots' rim, as sensing takes it."""
+RING = (0.36, 0.46)
+"""Of a top, in diameters from its middle: outside the inlay (which is much the same on all), inside the rim."""
 MIN_DIFFERENT = 7.0
 """L*a*b* distance from the felt at which a pixel belongs to a pile."""
 MIN_COVER = 0.35
 """Share of a top's face that must differ from the felt, or there is no pile."""
+SOLID = 0.65
+"""In diameters: a disc of this size fits into a pile, and not into what is printed on the felt."""
 CLIPPED = 250
 NEAR_EACH_OTHER = 12.0
 NEAR_FELT = 10.0
@@ -42,7 +45,7 @@ MARGIN_MM = 20.0
 
 
 class Top(msgspec.Struct, frozen=True):
-    """A pile's top in one picture: linear R, G, B of its face and of the felt around, and where it is (mm)."""
+    """A pile's top in one picture: linear R, G, B of its body and of the felt around, and where it is (mm)."""
 
     face: Floats
     felt: Floats
@@ -130,7 +133,8 @@ def _top(shot: Shot, optics: Optics, pose: Pose, zone: Zone, diameter_mm: float)
             code="no-pile",
         )
     far = np.hypot(np.arange(columns)[None, :] - centre[0], np.arange(rows)[:, None] - centre[1])
-    face = (far < FACE * diameter_mm / MM_PER_PX) & (strange > 0)
+    inner, outer = (share * diameter_mm / MM_PER_PX for share in RING)
+    face = (far >= inner) & (far < outer)
     wide = np.asarray(cv2.dilate(strange, np.ones((13, 13), np.uint8)), dtype=np.uint8)
     around = (far < 2.2 * diameter_mm / MM_PER_PX) & (wide == 0) & (inside > 0)
     if around.sum() < 200:
@@ -150,8 +154,11 @@ def _top(shot: Shot, optics: Optics, pose: Pose, zone: Zone, diameter_mm: float)
 
 
 def _far_end(strange: npt.NDArray[np.uint8], foot: Floats, diameter: float) -> tuple[float, float] | None:
-    """(column, row) of the middle of the top of the largest thing: its end away from under the camera (``foot``)."""
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(strange)
+    """(column, row) of the top's middle of the largest pile: its end away from under the camera (``foot``)."""
+    # What is narrower than a chip is print: a betting line, a number.
+    size = round(SOLID * diameter)
+    solid = cv2.morphologyEx(strange, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(solid)
     if count < 2:
         return None
     largest = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))

@@ -35,6 +35,7 @@ _WEB = Path(__file__).parent / "web"
 _FILES = {
     "": ("index.html", "text/html"),
     "style.css": ("style.css", "text/css"),
+    "icon.svg": ("icon.svg", "image/svg+xml"),
     **{f"{name}.js": (f"{name}.js", "text/javascript") for name in ("app", "dom", "editor", "shapes")},
 }
 _HEADERS = {
@@ -80,6 +81,7 @@ class Page:
         app.router.add_get(base + "events", self._events)
         app.router.add_get(base + "look", self._look)
         app.router.add_get(base + "plots/{file}", self._plot)
+        app.router.add_get(base + "{print:board-a[34]|markers}.pdf", self._print)
         app.router.add_post(base + "run", self._run)
         app.router.add_post(base + "answer", self._answer)
         app.router.add_post(base + "stop", self._stop)
@@ -167,6 +169,17 @@ class Page:
                 with contextlib.suppress(OSError):
                     return web.Response(body=path.read_bytes(), content_type="image/png")
         raise web.HTTPNotFound(reason="no such picture")
+
+    async def _print(self, request: web.Request) -> web.Response:
+        """The board or the markers, to be printed."""
+        from calibration.printing import board_pdf, markers_pdf  # noqa: PLC0415  OpenCV
+
+        wanted = request.match_info["print"]
+        if wanted == "markers":
+            made = await asyncio.to_thread(markers_pdf, range(6), 90.0)
+        else:
+            made = await asyncio.to_thread(board_pdf, wanted.removeprefix("board-"))
+        return web.Response(body=made, content_type="application/pdf")
 
     async def _run(self, request: web.Request) -> web.Response:
         """``{"step": name, "given": {option: text}}``."""

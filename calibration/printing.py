@@ -6,6 +6,7 @@ found out before the calibration is spoiled.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -56,6 +57,16 @@ def board_page(paper: str) -> Page:
         "print at actual size.",
     )
     return page
+
+
+def board_pdf(paper: str) -> bytes:
+    """The board's file; raises `StepError`."""
+    return document([board_page(paper)], f"tabled board {paper}")
+
+
+def markers_pdf(numbers: Iterable[int], size_mm: float) -> bytes:
+    """The markers' file, one a sheet; raises `StepError`."""
+    return document(marker_pages(list(numbers), size_mm), "tabled markers")
 
 
 def marker_pages(numbers: list[int], size_mm: float) -> list[Page]:
@@ -143,7 +154,7 @@ def _ticks(x: float, y: float, side: float, quiet: float) -> list[tuple[float, f
 def board(paper: str, out: Path | None) -> None:
     """Write the board of the lens step as a PDF of exact size."""
     path = out or Path(f"board-{paper}.pdf")
-    write(path, document([board_page(paper)], f"tabled board {paper}"))
+    write(path, board_pdf(paper))
     click.echo(
         f"{path}: print it at actual size (100 %) on {paper.upper()}, glue it on something flat, measure both bars"
     )

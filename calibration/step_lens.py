@@ -62,7 +62,10 @@ def _from_files(talk: Talk, views: Views, lines: str) -> None:
     paths = pictures.expand(lines)
     for number, path in enumerate(paths, 1):
         talk.check()
-        found = views.offer(pictures.read_file(path))
+        shot = pictures.read_file(path)
+        found = views.offer(shot)
+        if number % 4 == 1:
+            _show(talk, views, shot)
         talk.progress(number, len(paths), found.reason if isinstance(found, Refused) else f"{found.name}: taken")
         if isinstance(found, Refused):
             talk.say(f"{path.name}: not taken, {found.reason}")

@@ -8,6 +8,8 @@ const LIVE_MS = 250;
 const MAX_LINES = 200;
 const page = { steps: [], chosen: "", running: "", question: null, after: 0, given: {}, problem: "", says: [], progress: null };
 const main = document.getElementById("main");
+const image = el("img", { id: "picture", alt: "what the camera sees", hidden: true });
+const PRINTS = { lens: [["board-a4.pdf", "Board on A4"], ["board-a3.pdf", "Board on A3"]], plane: [["markers.pdf", "Six markers of 90 mm"]] };
 
 async function refresh() {
   const state = await ask("state");
@@ -35,6 +37,8 @@ function show() {
   const running = page.running === step.name;
   const missing = step.needs.filter((n) => page.steps.find((s) => s.name === n)?.state !== "done");
   const parts = [el("h2", {}, step.title), el("p", { class: "about" }, step.about)];
+  const prints = PRINTS[step.name] ?? [];
+  if (prints.length && !running) parts.push(el("p", { class: "row" }, "To print: ", ...prints.map(([file, label]) => el("a", { href: file, target: "_blank" }, label))));
   if (missing.length) parts.push(el("p", { class: "look" }, `First do: ${missing.map(titled).join(", ")}.`));
   if (step.text && !running) parts.push(el("p", { class: "look" }, step.text));
   if (page.problem) parts.push(el("p", { class: "problem", role: "alert" }, page.problem));
@@ -95,7 +99,7 @@ function live() {
   return el("div", {},
     page.question ? question(page.question) : null,
     el("div", { class: "live" },
-      el("div", {}, el("img", { id: "picture", alt: "what the camera sees", hidden: !page.seen })),
+      el("div", {}, image),
       el("div", {},
         el("p", { id: "how" }, bar ? `${bar.done} of ${bar.of}  ${bar.text}` : "working…"),
         el("progress", bar ? { max: Math.max(bar.of, 1), value: Math.min(bar.done, bar.of) } : {}),
@@ -137,7 +141,6 @@ function take(event) {
     page.progress = event;
     if (event.text && page.says.at(-1) !== event.text) page.says.push(event.text);
   }
-  if (event.kind === "look") page.seen = true;
   if (event.kind === "error") page.problem = event.text;
   if (event.kind === "done") page.problem = "";
   return event.kind === "error" || event.kind === "done";
@@ -145,8 +148,7 @@ function take(event) {
 
 let shown = 0;
 function picture() {
-  const image = document.getElementById("picture");
-  if (!image || Date.now() - shown < LIVE_MS) return;
+  if (Date.now() - shown < LIVE_MS) return;
   shown = Date.now();
   image.hidden = false;
   image.src = `look?${page.after}`;
@@ -161,7 +163,7 @@ async function follow() {
       if (page.running !== told.running || ended) {
         page.running = told.running;
         page.stamp = page.after;
-        page.seen &&= page.running !== "";
+        image.hidden = true;
         await refresh();
         show();
       } else if (told.events.length && page.running === page.chosen) show();
