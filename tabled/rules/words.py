@@ -243,8 +243,8 @@ def short_number(spot: Spot, amount: int, spoken: bool = True) -> Reading | None
         Candidate("call" if spot.owes and r == spot.price else kind, r, Reason("amount", {"to": r}))  # type: ignore[arg-type]  # bet or raise
         for r in (legal if spot.owes else readings)
     )
-    shown = spot.felt if len(spot.gesture.new) > 1 else 0
-    fits = [r for r in legal if r == shown] or [r for r in legal if r <= spot.hand.total]
+    several = len(spot.gesture.new) > 1
+    fits = [r for r in legal if several and r == spot.felt] or [r for r in legal if r <= spot.hand.total]
     if not fits and 10 * amount > spot.hand.table.unit(spot.hand.street) and not amount % spot.hand.table.chip_unit:
         return None  # too little, but the only amount within the pot that it can be
     if not fits:

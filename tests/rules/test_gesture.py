@@ -27,6 +27,7 @@ def words(gesture: Gesture) -> tuple[list[str], list[str]]:
         (("B put 500", "B say raise"), ([], ["raise"])),
         (("B put 500", "B say raise simultaneous"), (["raise"], [])),
         (("B say raise after", "B put 500"), ([], ["raise"])),
+        (("B put 500", "B again", "B say raise"), ([], ["raise"])),  # the first trip was the touch
         (("B say call", "B put 500", "B say raise"), (["call"], ["raise"])),
         (("B stage 500", "B say raise", "B put 500"), (["raise"], [])),  # counted beside the stack: no touch
         (("B tap",), (["check"], [])),
@@ -99,6 +100,8 @@ def test_chips_are_pushed_when_none_was_placed():
     [
         (("B put 500 100", "B pull 100"), (), (), (100,), False),
         (("B put 500", "B pull 500", "B pull 500"), (500,), (500,), (500,), False),  # the second is an old one
+        (("B put 100", "B pull 100 100"), (100,), (100,), (100,), False),
+        (("B put 100 100", "B pull 100 100"), (100,), (), (100, 100), False),
         (("B pull 25 25",), (25, 25), (25, 25), (), False),
         (("B pull 25 25", "B put 500 25 25"), (25, 25), (25, 25), (), True),
         (("B pull 25 25", "B put 500 25"), (25, 25), (25, 25), (), False),

@@ -22,6 +22,7 @@ def said(word: str, blinds: tuple[int, int], pot: int, unit: int = 1):
         ("bet 4", (5, 10), 4000, 1, 4000),
         ("bet 5", (5, 10), 9000, 1, 10),  # half the smallest bet is only too little
         ("bet 0", (5, 10), 9000, 1, 10),
+        ("bet 1", (200, 400), 1000, 1, 1000),
         ("bet 99", (500, 1000), 9900, 1, 9900),
         ("bet 99", (500, 1000), 99000, 1, 99000),
         ("bet 100", (500, 1000), 99999, 1, None),  # a tenth: a hundred thousand, which is not in the pot
@@ -73,7 +74,8 @@ def facing(bet: int, pot: int, full: int = 0, **kw):
         (facing(100, 9000), ("B say raise 5", "B put 500 500"), ("raise", 5000, 4000, 0)),
         (facing(100, 900), ("B say raise 5", "B put 1000 1000 1000 1000 1000"), ("raise", 5000, 0, 0)),
         (facing(100, 9000), ("B say raise 5", "B put 100 100 100 100 100"), ("raise", 500, 0, 0)),
-        (facing(100, 9000), ("B say raise 10", "B put 500 500"), ("raise", 1000, 0, 0)),  # two chips do
+        (facing(100, 20000), ("B say raise 10", "B put 1000"), ("raise", 10000, 9000, 0)),
+        (facing(100, 20000), ("B say raise 10", "B put 500 500"), ("raise", 1000, 0, 0)),  # two chips do
     ],
 )
 def test_tda_57_over_a_bet_the_chips_with_it_tell_which(where, acts, ruled):
@@ -94,3 +96,10 @@ def test_tda_40_a_a_number_hardly_heard_is_weighed_against_other_chips_only(wher
     assert rule(TDA, where, f"{seat} say number {to} low").action != "floor"
     assert rule(TDA, where, f"{seat} say number 1000 low", f"{seat} put 1000").action != "floor"
     assert rule(TDA, where, f"{seat} say number {to}", f"{seat} put 1000").action != "floor"
+
+
+def test_tda_57_a_number_over_a_bet_may_mean_the_call():
+    ruling = rule(TDA, facing(500, 3000), "B say number 5")
+    assert [(c.action, c.to) for c in ruling.candidates] == [("call", 500), ("raise", 5000)]
+    ruling = rule(TDA, facing(250, 9000), "B say number 5")
+    assert [(c.action, c.to) for c in ruling.candidates] == [("raise", 500), ("raise", 5000)]
