@@ -259,7 +259,9 @@ def forearm_sprite(skin: int, cloth: Cloth) -> Sprite:
     cloth_light = _woven(cloth, sleeve, us, vs) if end > -reach + 20 else bare
     hem = 1 - 0.35 * np.exp(-(((us - end + 16) / 2.2) ** 2)) - 0.5 * np.clip((us - end + 2) / 2, 0, 1)
     rgb = bare * (1 - cover[..., None]) + cloth_light * (cover * hem)[..., None] * 1.0
-    return arm.sprite(rgb.astype(np.float32), np.maximum(arm.cover, cover))
+    # The skin fades into the hand below it, so that a bent wrist shows no seam.
+    skin_cover = arm.cover * np.clip((6 - us) / 22, 0, 1)
+    return arm.sprite(rgb.astype(np.float32), np.maximum(skin_cover, cover))
 
 
 def _woven(cloth: Cloth, relief: _Relief, us: F32, vs: F32) -> F32:

@@ -211,6 +211,6 @@ def _markers(xy: Array, inwards: Array, chosen: list[int], pitch: float) -> tupl
         h = MARKER_MM / 2
         # The top of the print points to the table's inside; its right is then at (ny, -nx).
         sides = ((-h, h), (h, h), (h, -h), (-h, -h))
-        corners = tuple((round(cx + r * ny + u * nx, 3), round(cy - r * nx + u * ny, 3)) for r, u in sides)
+        corners = _points([np.array((cx + r * ny + u * nx, cy - r * nx + u * ny)) for r, u in sides])
         made.append(Marker(id=number, corners=(corners[0], corners[1], corners[2], corners[3])))
     return tuple(made)
