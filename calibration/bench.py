@@ -152,6 +152,10 @@ class Bench:
         if self._withheld() > withheld:
             says = "looks were withheld, so a share would be wrong; repeat the step, and report it if it stays"
             raise StepError(says, code="withheld")
+        return self.snapshot()
+
+    def snapshot(self) -> Looks:
+        """The looks as they are now."""
         with self._news:
             return self.looks.copy()
 

@@ -30,6 +30,8 @@ COMMANDS: tuple[str, ...] = (
     "calibration.printing:board",
     "calibration.printing:markers",
     "calibration.registry_commands:registry",
+    "calibration.checking:command",
+    "calibration.report_command:report",
 )
 """``module:name`` of further click commands."""
 
