@@ -118,7 +118,12 @@ class Eye:
             rows = self._rows[n]
             tile = sheet[lane.tile.rows, : lane.tile.shape[1]]
             at_ns = when.at(0.5)
-            if lane.ground.ready and n != self._turn and at_ns > lane.hot_ns and not self._active(lane, tile, rows, table):
+            if (
+                lane.ground.ready
+                and n != self._turn
+                and at_ns > lane.hot_ns
+                and not self._active(lane, tile, rows, table)
+            ):
                 out += lane.idle(at_ns)
                 continue
             raw = cv2.blur(parts(tile), (3, 3))

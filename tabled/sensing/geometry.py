@@ -38,9 +38,10 @@ class View:
 
     def __init__(self, lens: Lens, plane: Plane) -> None:
         self.width, self.height = lens.width_px, lens.height_px
-        self.matrix = np.array(
-            [[lens.fx_upx, 0, lens.cx_upx], [0, lens.fy_upx, lens.cy_upx], [0, 0, 1e6]], dtype=np.float64
-        ) / 1e6
+        self.matrix = (
+            np.array([[lens.fx_upx, 0, lens.cx_upx], [0, lens.fy_upx, lens.cy_upx], [0, 0, 1e6]], dtype=np.float64)
+            / 1e6
+        )
         self.distortion = np.array(lens.distortion_e9, dtype=np.float64) / 1e9
         self.rvec = np.array(plane.rotation_nrad, dtype=np.float64) / 1e9
         self.tvec = np.array(plane.translation_um, dtype=np.float64) / 1e3

@@ -6,17 +6,18 @@ Its foremost point is that of the skin and of what moves with it: chips that it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from tabled.sensing.geometry import MM_PER_PX, Bytes, Tile
+from tabled.sensing.geometry import MM_PER_PX, Bytes, Floats, Tile
 from tabled.sensing.ground import Look
 
 MIN_SKIN_MM2 = 250.0
+ARM_MM2 = 1500.0
 MAX_HANDS = 4
-MAX_PIECES = 64
 LANE_MM = 12.0
 _NEAR = np.ones((5, 5), np.uint8)
 _OPEN = np.ones((3, 3), np.uint8)
@@ -43,6 +44,8 @@ class Hand:
     """Of the skin along the line, in the foremost 60 mm."""
     touch: tuple[float, float] | None
     """Where it comes from at the tile's border; None if it hangs free."""
+    rest_ms: float
+    """Its skin, all but a fifth, has looked the same for so long."""
     edge: bool
     """Its foremost point lies at the tile's inner border: it may reach further than can be seen."""
     mask: Bytes
@@ -100,34 +103,53 @@ class HandFinder:
         self._fronts = Fronts(tile)
         self._rim = border(tile)
 
-    def find(self, look: Look, still: Bytes) -> list[Hand]:
-        """The hands of a frame, largest first; ``still`` (255) is what has lain still for some frames."""
+    def find(self, look: Look, ages: Floats, let_go: Bytes, *, arms: bool) -> list[Hand]:
+        """The hands of a frame, largest first; ``ages`` is for how many ms each pixel has looked the same.
+
+        ``let_go`` (255) are places where hands have put down something: it is not theirs any more.
+
+        With ``arms`` also the sleeves of which no hand is in sight (area 0), last.
+        """
         skin = cv2.morphologyEx(look.skin, cv2.MORPH_OPEN, _OPEN)
-        if cv2.countNonZero(skin) * MM_PER_PX**2 < MIN_SKIN_MM2:
+        if cv2.countNonZero(skin) * MM_PER_PX**2 < MIN_SKIN_MM2 and not arms:
             return []
         whole = cv2.morphologyEx(cv2.bitwise_or(look.strange, skin), cv2.MORPH_CLOSE, _NEAR)
         count, labels = cv2.connectedComponents(whole)
-        if count > 1 + MAX_PIECES:
-            sizes = np.bincount(labels.ravel(), weights=(skin.ravel() > 0), minlength=count)
-        else:
-            sizes = np.bincount(labels[skin > 0], minlength=count).astype(np.float64)
+        sizes = np.bincount(labels[skin > 0], minlength=count) * MM_PER_PX**2
         sizes[0] = 0
         found = []
         for label in np.argsort(sizes)[::-1][:MAX_HANDS]:
-            if sizes[label] * MM_PER_PX**2 < MIN_SKIN_MM2:
+            if sizes[label] < MIN_SKIN_MM2:
                 break
             piece = np.where(labels == label, np.uint8(255), np.uint8(0))
-            hand = self._hand(look, cv2.bitwise_and(skin, piece), piece, still)
+            hand = self._hand(look, cv2.bitwise_and(skin, piece), piece, ages, let_go)
             if hand is not None:
                 found.append(hand)
-        return found
+        return found + (self._arms(look, labels, sizes, let_go) if arms else [])
 
-    def _hand(self, look: Look, skin: Bytes, piece: Bytes, still: Bytes) -> Hand | None:
+    def _arms(
+        self, look: Look, labels: npt.NDArray[np.int32], skin_mm2: npt.NDArray[np.float64], let_go: Bytes
+    ) -> list[Hand]:
+        """Pieces without skin that come in over the border: the sleeve of a hand that reaches out of the tile."""
+        rim = np.bincount(labels[self._rim > 0], minlength=len(skin_mm2))
+        area = np.bincount(labels.ravel(), minlength=len(skin_mm2)) * MM_PER_PX**2
+        out = []
+        for label in np.flatnonzero((rim > 2) & (area > ARM_MM2) & (skin_mm2 < MIN_SKIN_MM2)):
+            if label == 0 or len(out) >= MAX_HANDS:
+                continue
+            piece = np.where(labels == label, np.uint8(255), np.uint8(0))
+            hand = self._hand(look, piece, piece, np.zeros(piece.shape, np.float32), let_go)
+            if hand is not None:
+                out.append(replace(hand, area_mm2=0.0, width_mm=0.0, rest_ms=0.0))
+        return out
+
+    def _hand(self, look: Look, skin: Bytes, piece: Bytes, ages: Floats, let_go: Bytes) -> Hand | None:
         tile = self._tile
         first = self._fronts.front(skin)
         if first is None:
             return None
-        held = cv2.bitwise_and(cv2.bitwise_and(look.solid, piece), cv2.bitwise_not(still))
+        hung = cv2.bitwise_and(look.solid, piece)
+        held = cv2.bitwise_and(hung, cv2.bitwise_not(let_go))
         front = self._fronts.front(cv2.bitwise_or(held, skin)) or first
         y, x = np.nonzero(skin)
         near = tile.depth[y, x] > first[0] - 60.0
@@ -147,6 +169,7 @@ class HandFinder:
             whole_mm2=cv2.countNonZero(piece) * MM_PER_PX**2,
             width_mm=float(width),
             touch=touch,
+            rest_ms=float(np.percentile(ages[y, x], 20)),
             edge=py >= tile.shape[0] - 2 - _BORDER_PX,
             mask=piece,
         )

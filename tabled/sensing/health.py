@@ -34,7 +34,7 @@ MOVED_PX = 0.6
 BACK_PX = 0.4
 ROUNDS_MOVED = 7
 """So many rounds of all patches in agreement; half a second at 60 frames a second."""
-LIGHT_STEP = 0.11
+LIGHT_STEP = 0.22
 """Logarithm; over `LIGHT_NS`.  People and a camera's exposure control do less."""
 LIGHT_NS = 250 * MS
 LIGHT_CALM_NS = 300 * MS
@@ -128,7 +128,9 @@ def _zones(atlas: Atlas) -> Bytes:
     for tile in atlas.tiles:
         y, x = np.nonzero(tile.inward > -20.0)
         if len(y):
-            seen = atlas.view.pixels(np.array([tile.table(float(a), float(b)) for a, b in zip(x[::5], y[::5], strict=True)]))
+            seen = atlas.view.pixels(
+                np.array([tile.table(float(a), float(b)) for a, b in zip(x[::5], y[::5], strict=True)])
+            )
             hull = cv2.convexHull(np.round(seen).astype(np.int32))
             cv2.fillConvexPoly(out, hull, 255)
     return out

@@ -19,8 +19,6 @@ from tabled.sensing.piles import Change, PileFinder, Settled
 from tabled.sensing.strokes import BEYOND_MS, LOST_MS, Memory, Sample, Strokes
 
 MS = 1_000_000
-STILL_NS = 50 * MS
-"""A thing in a hand that has not moved for so long may have been let go."""
 FOLLOW_MM = 110.0
 """No hand moves further between two frames, nor does its foremost point jump so far when it lets go."""
 FREE_HAND_MM2 = 2500.0
@@ -30,9 +28,19 @@ BODY_MM = 210.0
 SIDE_DEGREES = 25.0
 HOT_NS = 1_500 * MS
 """After something was seen in a tile it is looked at in full for so long."""
-GHOST_NS = 20_000 * MS
-"""What has the colour of skin and has not moved for so long is no hand."""
+GHOST_MS, FREE_GHOST_MS, SMALL_GHOST_MS, OUTER_GHOST_MS = 20_000.0, 1_500.0, 160.0, 700.0
+"""What has the colour of skin and rests so long is no hand: if an arm holds it, if it hangs free, if it is small, and
+(or it is one, but tells nothing) if it is on the player's side of the line."""
+OUTER_MM = -60.0
+NEAR_MM = 220.0
+"""A free piece of skin so near to a hand that is there already belongs to it."""
+REST_OUTSIDE_MS, REST_INSIDE_MS = 500.0, 2_500.0
+"""What has lain still for so long, outside of the zone and within it, and is neither hand nor pile, is background."""
 MAX_TRACKS = 4
+HELD_MM, GOES_BACK_MM, STILL_MS = 4.0, 5.0, 30.0
+"""Skin that goes back so far from what was before it, while that stays where it is, has let it go."""
+_NEAR = np.ones((5, 5), np.uint8)
+_CLOSE = np.ones((3, 3), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,8 @@ class Track:
     from_ns: int
     """When the place was last seen without it."""
     free: bool = False
+    skin_peak: float = -1e9
+    front_peak: float = -1e9
 
 
 @dataclass(slots=True)
@@ -102,7 +112,9 @@ class Lane:
         self._settled = Settled(self.tile)
         self._clear_ms = np.zeros(self.tile.shape, np.float64)
         self._zone = np.where(self.tile.inward > 0, np.uint8(255), np.uint8(0))
+        self._outside = np.where(self.tile.inward < -15.0, np.uint8(255), np.uint8(0))
         self._zone_px = max(1, cv2.countNonZero(self._zone))
+        self._let_go = np.zeros(self.tile.shape, np.uint8)
         self.look: Look | None = None
 
     # -- one frame --------------------------------------------------------------------------------
@@ -113,14 +125,16 @@ class Lane:
         look = self.ground.look(raw, gain, tint)
         self.look = look
         self._settled.step(look.now, at_ns)
-        hands = self._real(self._hands.find(look, self._settled.still(STILL_NS)), at_ns)
+        hands = self._real(
+            self._hands.find(look, self._settled.ages(), self._let_go, arms=any(t.strokes.inside for t in self.tracks))
+        )
         out: list[Observation] = []
         out += self._follow(hands, look, when)
         out += self._lost(at_ns)
         changes = self.piles.find(look, self._settled, hands, self.ground, picture)
         for change in changes:
             out += self._changed(change, look, when)
-        self._learn(look, hands, changes, at_ns)
+        self._learn(look, hands, at_ns)
         self.covered = cv2.countNonZero(cv2.bitwise_and(look.strange, self._zone)) / self._zone_px
         if hands or changes or self.tracks or self.covered > 0.01:
             self.hot_ns = at_ns + HOT_NS
@@ -144,28 +158,43 @@ class Lane:
 
     # -- hands ------------------------------------------------------------------------------------
 
-    def _real(self, hands: list[Hand], at_ns: int) -> list[Hand]:
-        """Without what has skin's colour and is none: too wide for a hand."""
-        kept = [h for h in hands if h.width_mm <= BODY_MM]
-        self.counts.bodies += len(hands) - len(kept)
+    def _real(self, hands: list[Hand]) -> list[Hand]:
+        """Without what has skin's colour and is none: too wide for a hand, or as still as no hand is."""
+        kept = []
+        for hand in hands:
+            patience = GHOST_MS if hand.touch is not None else FREE_GHOST_MS
+            if hand.area_mm2 < FREE_HAND_MM2:
+                patience = SMALL_GHOST_MS
+            elif hand.front_mm < OUTER_MM:
+                patience = OUTER_GHOST_MS
+            if hand.width_mm > BODY_MM:
+                self.counts.bodies += 1
+            elif hand.area_mm2 and hand.rest_ms > patience:
+                self.counts.ghosts += 1
+            else:
+                kept.append(hand)
         return kept
 
     def _follow(self, hands: list[Hand], look: Look, when: Moment) -> list[Observation]:
         out: list[Observation] = []
         free = list(self.tracks)
         for hand in hands:
-            track = min(free, key=lambda t: _apart(t.hand, hand), default=None)
-            if track is not None and _apart(track.hand, hand) <= FOLLOW_MM:
+            arm = hand.area_mm2 == 0
+            likely = [t for t in free if t.strokes.inside] if arm else free
+            track = min(likely, key=lambda t: _apart(t.hand, hand), default=None)
+            if track is not None and (_apart(track.hand, hand) <= FOLLOW_MM or (arm and _overlap(track.hand, hand))):
                 free.remove(track)
             else:
-                track = self._begin(hand, when)
+                track = None if arm else self._begin(hand, when)
                 if track is None:
                     continue
             out += self._step(track, hand, look, when)
         return out
 
     def _begin(self, hand: Hand, when: Moment) -> Track | None:
-        if hand.touch is None and hand.area_mm2 < FREE_HAND_MM2:
+        if hand.touch is None and (
+            hand.area_mm2 < FREE_HAND_MM2 or any(_apart(t.hand, hand) < NEAR_MM for t in self.tracks)
+        ):
             return None
         if len(self.tracks) >= MAX_TRACKS:
             self.counts.crowded += 1
@@ -182,10 +211,22 @@ class Lane:
         if math.hypot(hand.at[0] - track.hand.at[0], hand.at[1] - track.hand.at[1]) > 1.5:
             track.moved_ns = at_ns
         track.hand, track.seen_ns = hand, at_ns
+        if self._lets_go(track, hand):
+            lying = cv2.bitwise_and(cv2.bitwise_and(look.solid, hand.mask), cv2.bitwise_not(cv2.dilate(look.skin, _CLOSE)))
+            still = cv2.compare(self._settled.ages(), STILL_MS, cv2.CMP_GE)
+            self._let_go = cv2.bitwise_or(self._let_go, cv2.bitwise_and(lying, still))
         sample = Sample(at_ns, hand.front_mm, hand.lift)
         if track.strokes.by == "dealer":
             sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift)
         return list(track.strokes.step(sample, track.from_ns))
+
+    def _lets_go(self, track: Track, hand: Hand) -> bool:
+        """Whether the skin goes back from things that stay where they are."""
+        beyond = hand.front_mm - hand.skin_mm
+        if hand.skin_mm >= track.skin_peak or beyond < HELD_MM:
+            track.skin_peak, track.front_peak = hand.skin_mm, hand.front_mm
+            return False
+        return hand.skin_mm < track.skin_peak - GOES_BACK_MM and hand.front_mm > track.front_peak - GOES_BACK_MM / 2
 
     def _inside_mm(self, hand: Hand, look: Look) -> float:
         """How far inside the zone any part of hand or arm looks."""
@@ -196,19 +237,17 @@ class Lane:
         """Hands that have not been seen for some time are gone; one that reached out of sight may stay longer."""
         out: list[Observation] = []
         for track in list(self.tracks):
-            beyond = track.hand.edge and track.strokes.inside
-            ghost = at_ns - track.moved_ns > GHOST_NS and track.hand.touch is None
-            if ghost or at_ns - track.seen_ns > (BEYOND_MS if beyond else LOST_MS) * MS:
-                self.counts.ghosts += int(ghost)
+            beyond = track.hand.edge and track.strokes.inside and track.hand.touch is None
+            if at_ns - track.seen_ns > (BEYOND_MS if beyond else LOST_MS) * MS:
                 self.tracks.remove(track)
-                out += track.strokes.gone(at_ns)
+                out += track.strokes.gone(track.moved_ns, at_ns)
         return out
 
     # -- what lies there --------------------------------------------------------------------------
 
     def _changed(self, change: Change, look: Look, when: Moment) -> list[Observation]:
         # A stack leans over its neighbourhood: take its rim along.
-        mask = cv2.dilate(change.mask, np.ones((5, 5), np.uint8))
+        mask = cv2.dilate(change.mask, _NEAR)
         self.ground.take(look.now, mask)
         self.piles.note(change)
         if change.gone:
@@ -236,12 +275,21 @@ class Lane:
             )
         ]
 
-    def _learn(self, look: Look, hands: Sequence[Hand], changes: Sequence[Change], at_ns: int) -> None:
-        quiet = cv2.bitwise_not(cv2.dilate(look.strange, np.ones((5, 5), np.uint8)))
+    def _learn(self, look: Look, hands: Sequence[Hand], at_ns: int) -> None:
+        """Keep the background: it follows what is quiet, and takes in what has lain still and is nothing we report."""
+        busy = np.zeros(self.tile.shape, np.uint8)
         for hand in hands:
-            quiet = cv2.bitwise_and(quiet, cv2.bitwise_not(hand.mask))
+            busy = cv2.bitwise_or(busy, hand.mask)
+        quiet = cv2.bitwise_not(cv2.bitwise_or(cv2.dilate(look.strange, _NEAR), busy))
         self._clear_ms[quiet > 0] = at_ns / MS
+        self._let_go[(look.strange == 0) | ((self._settled.ages() == 0) & (busy == 0))] = 0
         self.ground.follow(look, quiet)
+        outside = cv2.bitwise_and(cv2.compare(self._settled.ages(), REST_OUTSIDE_MS, cv2.CMP_GT), self._outside)
+        inside = cv2.compare(self._settled.ages(), REST_INSIDE_MS, cv2.CMP_GT)
+        rested = cv2.bitwise_and(cv2.bitwise_or(outside, inside), cv2.bitwise_not(cv2.dilate(busy, _NEAR)))
+        rested = cv2.bitwise_and(rested, look.strange)
+        if cv2.countNonZero(rested):
+            self.ground.take(look.now, rested)
 
 
 def _apart(one: Hand, other: Hand) -> float:
@@ -250,6 +298,10 @@ def _apart(one: Hand, other: Hand) -> float:
         math.hypot(one.middle[0] - other.middle[0], one.middle[1] - other.middle[1]),
         math.hypot(one.at[0] - other.at[0], one.at[1] - other.at[1]),
     )
+
+
+def _overlap(one: Hand, other: Hand) -> bool:
+    return cv2.countNonZero(cv2.bitwise_and(one.mask, other.mask)) > 40
 
 
 def side(tile: Tile, touch: tuple[float, float] | None) -> HandOf:

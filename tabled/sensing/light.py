@@ -89,7 +89,9 @@ class Gains:
         chosen.sort(axis=1)
         at = np.arange(BANDS)
         quarter, half, most = (chosen[at, np.minimum(count * n // 4, out.shape[1] - 1)] for n in (1, 2, 3))
-        firm = (count >= MIN_SAMPLES) & ((most - quarter).max(axis=-1) < DISAGREE)
+        enough = count >= MIN_SAMPLES
+        quarter[~enough] = half[~enough] = most[~enough] = 0.0
+        firm = enough & ((most - quarter).max(axis=-1) < DISAGREE)
         gains = half.astype(np.float32)
         if firm.any():
             self._whole = np.median(gains[firm], axis=0)

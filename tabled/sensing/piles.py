@@ -23,14 +23,15 @@ MS = 1_000_000
 SETTLE_NS = 60 * MS
 MOVED = 0.13
 """A change of a pixel's parts that is no noise: it moved."""
-FAINT = 0.10
-"""Lightness beside the background that counts for a thing that already has a sure part (a felt-coloured chip)."""
+TINGE, PALE, DEEP = 0.15, 0.10, -0.9
+"""Colour, and lightness above and below, that belong to a thing of which a part is sure; shadows lie between."""
 MIN_MM2 = 300.0
 MAX_SHARE = 0.5
 """Of the zone: what is larger is no pile."""
 CARD_MM2 = (3600.0, 7200.0)
 MAX_PILES = 24
 _NEAR = np.ones((5, 5), np.uint8)
+_CLOSE = np.ones((3, 3), np.uint8)
 _CLEAR = np.ones((9, 9), np.uint8)
 
 
@@ -100,15 +101,16 @@ class PileFinder:
         sure = cv2.bitwise_and(look.strange, self._zone)
         if cv2.countNonZero(sure) * MM_PER_PX**2 < MIN_MM2 / 3:
             return []
-        faint = cv2.bitwise_or(sure, cv2.bitwise_and(cv2.compare(cv2.absdiff(look.light, 0.0), FAINT, cv2.CMP_GT), self._zone))
-        pieces = cv2.morphologyEx(faint, cv2.MORPH_CLOSE, _NEAR)
+        pieces = cv2.morphologyEx(cv2.bitwise_and(_stuff(look), self._zone), cv2.MORPH_CLOSE, _CLOSE)
         blocked = np.zeros(self._tile.shape, np.uint8)
         for hand in hands:
             blocked |= hand.mask
         blocked = cv2.dilate(blocked, _CLEAR)
         still = settled.still(SETTLE_NS)
         out = []
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(cv2.morphologyEx(pieces, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)))
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(
+            cv2.morphologyEx(pieces, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+        )
         for n in range(1, min(count, 1 + MAX_PILES)):
             if stats[n, cv2.CC_STAT_AREA] * MM_PER_PX**2 < MIN_MM2:
                 continue
@@ -204,6 +206,14 @@ class PileFinder:
         face = np.median(LINEAR[picture[disc]], axis=0)[::-1].astype(np.float64)
         felt = np.median(LINEAR[picture[around]], axis=0)[::-1].astype(np.float64)
         return self._colours.value(face, felt)
+
+
+def _stuff(look: Look) -> Bytes:
+    """255 where a thing may be, down to its rim; no shadow."""
+    tinged = cv2.compare(look.colour, TINGE, cv2.CMP_GT)
+    pale = cv2.compare(look.light, PALE, cv2.CMP_GT)
+    deep = cv2.compare(look.light, DEEP, cv2.CMP_LT)
+    return cv2.bitwise_or(cv2.bitwise_or(tinged, pale), deep)  # type: ignore[return-value]
 
 
 def _mostly(mask: Bytes, other: Bytes, share: float) -> bool:

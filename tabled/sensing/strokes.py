@@ -13,8 +13,9 @@ from firmware_bridge.wire import DeviceId, TimeSpan
 from tabled.model.camera import MAX_PAUSE_MS, HandMoved, HandOf, HandStep
 
 MS = 1_000_000
-HAND_HIGH_MM = 100.0
-"""No finger tip that puts down or pushes chips is higher over the felt when it crosses the line."""
+HAND_HIGH_MM = 75.0
+"""Finger tips that put down or push chips are no higher over the felt when they cross the line: chips are carried low,
+a stack is slid.  A hand that comes in higher is seen to cross later than it does (by 1/100 s for each 20 mm or so)."""
 HAND_LIKELY_MM = 35.0
 TREMBLE_MM = 3.0
 """Of the foremost point, while the hand is at rest."""
@@ -100,14 +101,14 @@ class Strokes:
         self._last = now
         return out
 
-    def gone(self, at_ns: int) -> list[HandMoved]:
-        """The hand is out of sight since `last_ns`."""
+    def gone(self, moved_ns: int, at_ns: int) -> list[HandMoved]:
+        """The hand has been out of sight; it was last seen to move at ``moved_ns``."""
         last = self._last
         if not self.inside or last is None:
             return []
         self._leave()
         self.memory.valley_mm = min(self.memory.valley_mm, -HAND_HIGH_MM)
-        early = self._early_ns if self._early_ns is not None else last.at_ns
+        early = min(moved_ns, self._early_ns if self._early_ns is not None else last.at_ns)
         return [self._moved("leaves", early, max(at_ns, early), confidence=700)]
 
     @property
@@ -182,8 +183,7 @@ class Strokes:
     def _stroke(self, now: Sample) -> list[HandMoved]:
         """Follow the foremost point: its furthest, its rearmost since, and whether it comes forward again."""
         d = now.likely
-        if d < self._valley:
-            self._valley = d
+        self._valley = min(self._valley, d)
         if d <= self._valley + NOTCH_MM:
             self._turn = (now.at_ns, now.at_ns, self._peak)
         elif self._turn[0] == self._turn[1]:
