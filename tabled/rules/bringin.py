@@ -10,7 +10,7 @@ from tabled.rules.reading import Reading, Spot
 def read_bring_in(spot: Spot, say: Say | None) -> Reading:
     """The reading of anything that the seat which owes the bring-in says or puts in."""
     word = None if say is None else say.word
-    amount = (say.amount or 0) if say is not None else 0
+    amount = None if say is None else say.amount
     chips = sum(spot.gesture.motions[0]) if spot.gesture.motions else 0
     if word == "number" and amount:
         return _amount(spot, amount)
@@ -30,7 +30,7 @@ def read_bring_in(spot: Spot, say: Say | None) -> Reading:
 def _amount(spot: Spot, total: int) -> Reading:
     """Chips or a number: the bring-in, or more if they reach at least half way to the smallest bet over it."""
     forced = spot.hand.table.bring_in
-    if total > forced and 2 * (total - forced) >= _smallest(spot) - forced:
+    if 2 * (total - forced) >= _smallest(spot) - forced:
         return _open(spot, total)
     return Reading(kind="bring_in", reason=Reason("bring_in"), topics=("bring_in",))
 

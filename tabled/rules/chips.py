@@ -73,20 +73,21 @@ def _facing(spot: Spot, chips: tuple[int, ...], total: int, topics: tuple[str, .
         return Reading(kind="call", reason=Reason("every_chip_needed"), topics=(*topics, *prior, "multi_chip_call"))
     if not spot.may_raise:
         return no_raise(spot)
-    tested = ("multi_chip_test",) if needed and not last else ()
-    return _raised(spot, total, last=last, topics=(*topics, *prior), tested=tested)
+    rests_on = ("multi_chip_test",) if needed and not last else ()
+    return _raised(spot, total, last=last, topics=(*topics, *prior), rests_on=rests_on)
 
 
-def _raised(spot: Spot, total: int, *, last: bool, topics: tuple[str, ...], tested: tuple[str, ...] = ()) -> Reading:
+def _raised(spot: Spot, total: int, *, last: bool, topics: tuple[str, ...], rests_on: tuple[str, ...] = ()) -> Reading:
     """Chips that are more than a call by the chip rules: the threshold decides between a call and a raise.
 
-    ``tested`` is the setting by which several chips are no call, for which the threshold may still make them one.
+    ``rests_on`` is the setting by which the chips are no call, for which the threshold may still make them one.
     """
     full = total >= spot.low
     kind = ("last_chips",) if last else ("multi_chip_raise", "min_raise") if full else ("multi_chip_threshold",)
     topics = (*topics, *kind)
     reading = raise_to(spot, total, spoken=False, topics=topics)
-    rests_on = tested if reading.kind == "raise" else ()
+    if reading.kind != "raise":
+        rests_on = ()
     if spot.gesture.mixed:
         rests_on = (*rests_on, "prior_chips")
     if not rests_on:

@@ -121,7 +121,7 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str], t
     if after is None:
         return Judgement(replace(ruling, cite=cite), None)
     after.total += sum(followers.values())
-    adjust = (*(() if not ruling.add else (Adjustment(seat, ruling.add),)), *_follow(after, followers))
+    adjust = (*(() if not ruling.add else (Adjustment(seat, ruling.add),)), *_follow(after, spot.i, followers))
     return Judgement(
         replace(
             ruling,
@@ -130,7 +130,7 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str], t
             back_chips=ruling.back_chips if known else (),
             change=ruling.change if known else None,
             cite=cite,
-            reason=Reason("corrected", {**ruling.reason.params, "to": ruling.to or 0}),
+            reason=Reason("corrected", {**ruling.reason.params, "to": after.bet_of(seat)}),
             candidates=(),
         ),
         after,
@@ -140,9 +140,10 @@ def correct_put(hand: Hand, profile: Profile, seat: str, later: Sequence[str], t
 def told(ruling: Ruling, hand: Hand, adjust: Sequence[Adjustment]) -> Ruling:
     """The same ruling with what later seats add; if nobody moves a chip, the amount in ``hand`` was right."""
     ruling = replace(ruling, adjust=(*ruling.adjust, *adjust))
-    if ruling.adjust or ruling.add or ruling.back or ruling.to != hand.bet_of(ruling.seat):
+    put = hand.bet_of(ruling.seat)
+    if ruling.adjust or ruling.add or ruling.back or ruling.to != put:
         return ruling
-    return replace(ruling, action="stands", reason=Reason("amount_right", {"seat": ruling.seat, "to": ruling.to or 0}))
+    return replace(ruling, action="stands", reason=Reason("amount_right", {"seat": ruling.seat, "to": put}))
 
 
 def _as_amount(spot: Spot, put: int) -> Reading:
@@ -154,8 +155,8 @@ def _as_amount(spot: Spot, put: int) -> Reading:
     return undercall(spot, put, ())
 
 
-def _follow(after: Hand, followers: dict[str, int]) -> tuple[Adjustment, ...]:
-    """Seats that called the wrong amount now answer the right one."""
+def _follow(after: Hand, i: int, followers: dict[str, int]) -> tuple[Adjustment, ...]:
+    """Seats that called the wrong amount of seat ``i`` now answer the right one."""
     adjust: list[Adjustment] = []
     for seat in followers:
         j = after.table.index[seat]
@@ -172,5 +173,5 @@ def _follow(after: Hand, followers: dict[str, int]) -> tuple[Adjustment, ...]:
         if due:
             adjust.append(Adjustment(seat, due))
     if after.actor >= 0:
-        after.pass_turn(after.actor - 1)
+        after.pass_turn(i)
     return tuple(adjust)

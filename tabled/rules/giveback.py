@@ -16,7 +16,7 @@ def give_back(chips: Sequence[int], amount: int) -> tuple[tuple[int, ...], Chang
     breaks the smallest remaining chip that covers the rest.  The change is None if the chips made the sum, or
     if no chip can cover the rest (then the dealer counts it down from the line).
     """
-    if amount <= 0:
+    if amount < 1:
         return (), None
     values = sorted(chips, reverse=True)
     exact = _exact(values, amount)
@@ -33,8 +33,7 @@ def give_back(chips: Sequence[int], amount: int) -> tuple[tuple[int, ...], Chang
             kept.append(value)
     if not left:
         return tuple(back), None
-    cover = [v for v in kept if v > left]
-    return tuple(back), Change(left, min(cover)) if cover else None
+    return tuple(back), Change(left, min(kept)) if kept else None  # each was over what was left
 
 
 def _exact(values: list[int], amount: int) -> tuple[int, ...] | None:

@@ -254,6 +254,10 @@ def test_nl_bring_in_cannot_be_folded_and_may_be_short():
     assert (judged.ruling.action, judged.ruling.to) == ("all_in", 5)
     assert judged.after.faced("3").to_call == 10
     assert short(low_card("2 say complete", stack=30).ruling) == ("all_in", 30, 30, 0)
+    for stack, verb in ((10, "bring-in"), (11, "bet")):
+        r = low_card("2 say complete", stack=stack).ruling
+        assert (r.action, r.to, r.verb) == ("all_in", stack, verb)
+    assert low_card("2 stage 5").ruling.reason.code == "bring_in_due"
 
 
 @pytest.mark.parametrize(

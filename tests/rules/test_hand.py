@@ -397,3 +397,27 @@ def test_who_is_left_alone_by_folds_owes_the_folded_nothing():
     hand = play(deal([1000, 1000, 1000]), "3 raise 300", "1 fold")
     alone = overrule(hand, LAW, "3", "fold").after
     assert (alone.to_act, alone.price(1)) == (None, 0)
+
+
+SHORT = ("3 raise 20", "4 fold", "1 raise 25")  # 5 more, all-in
+
+
+@pytest.mark.parametrize(
+    ("structure", "acts", "to", "error"),
+    [
+        ("fixed-limit", (), 21, e.TooLarge),
+        ("fixed-limit", (), 19, e.TooSmall),
+        ("fixed-limit", (), 10, e.NotARaise),
+        ("fixed-limit", ("3 raise 20", "4 raise 30", "1 fold", "2 raise 40"), 50, e.RaisesCapped),
+        ("pot-limit", SHORT, 30, e.TooSmall),  # the next is 35
+        ("spread-limit", SHORT, 30, e.TooSmall),
+        ("no-limit", SHORT, 30, e.TooSmall),
+    ],
+)
+def test_no_raise_is_taken_that_the_structure_does_not_allow(structure, acts, to, error):
+    limits = {"small_bet": 10, "big_bet": 20, "raises_cap": 3, "min": 10, "max": 50}
+    hand = play(deal([25, 500, 500, 500], (5, 10), "dutch-full-bet", structure=structure, limits=limits), *acts)
+    before = hand.snapshot()
+    with pytest.raises(error):
+        hand.raise_to(to)
+    assert hand.snapshot() == before

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tabled.model import acts as a
+from tabled.model.ruling import Change
 from tabled.outlets.wording import announce
 from tabled.rules.giveback import give_back
 from tabled.rules.hand import Hand
@@ -224,6 +225,8 @@ def test_whole_chips_are_preferred_to_change():
     assert give_back([500, 100, 100], 700) == ((500, 100, 100), None)
     assert give_back([1000, 500], 100)[1].out_of == 500
     assert give_back([100], 0) == ((), None)
+    assert give_back([1, 1], 1) == ((1,), None)
+    assert give_back([100, 25], 30) == ((25,), Change(5, 100))
     assert give_back([25, 25], 60) == ((25, 25), None)
 
 

@@ -219,6 +219,8 @@ def stud(structure: str, chips: int = 500, **limits: int) -> Hand:
         (("1 say bet 4",), ("bet", 4, 4, 0)),
         (("1 say number 3",), ("bet", 3, 3, 0)),
         (("1 say raise",), ("bet", 2, 2, 0)),
+        (("1 say raise 1",), ("bet", 2, 2, 0)),
+        (("1 say raise", "1 put 5"), ("bet", 5, 0, 0)),
         (("1 say all-in",), ("bet", 5, 5, 0)),
     ],
 )
@@ -226,6 +228,15 @@ def test_spread_limit_stud_the_low_card_may_open_for_any_amount_of_the_spread(ac
     """1-5 stud, bring-in 1: there is no completion; who opens for more bets that much, up to 5."""
     hand = stud("spread-limit", min=1, max=5, bring_in=1)
     assert short(judge(hand, load("tda-2024"), [act(t) for t in acts]).ruling) == ruled
+
+
+@pytest.mark.parametrize(
+    ("act_", "code"),
+    [("1 put 5", "bet"), ("1 say raise 1", "bet_lifted"), ("1 put 5 5", "bet_cut"), ("1 put 1 1", "bet")],
+)
+def test_spread_limit_stud_a_bet_that_is_just_allowed_is_neither_lifted_nor_cut(act_, code):
+    hand = stud("spread-limit", min=1, max=5, bring_in=1)
+    assert judge(hand, load("tda-2024"), [act(act_)]).ruling.reason.code == code
 
 
 def test_spread_limit_stud_raises_over_the_bring_in_by_the_spread():
