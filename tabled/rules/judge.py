@@ -83,8 +83,9 @@ def interpret(spot: Spot) -> Reading:
         code = "lifted_pending" if spot.may_raise else "lifted_pending_call"
         reason = Reason(code, {"to": min(spot.price, spot.mine)})
         return Reading(kind="pending", reason=reason, topics=("prior_pull_back",))
-    if late:
-        return read_word(spot, binding(late) or late[0], ())
+    say = binding(late)
+    if say is not None:
+        return read_word(spot, say, ())
     return Reading(kind="pending", reason=Reason("pending"), topics=("staged",))
 
 
@@ -103,8 +104,8 @@ def _in_time(spot: Spot) -> tuple[tuple[Say, ...], tuple[Say, ...]]:
 def _chips_first(spot: Spot, late: tuple[Say, ...]) -> Reading:
     """Chips landed first.  A later word changes nothing, but one that would shrink a raise is shown to the floor."""
     say = binding(late)
-    if say is not None and say.word == "number" and spot.opening and len(spot.gesture.new) == 1:
-        short = short_number(spot, say.amount or 0) if spot.profile.late_short_number == "pot_test" else None
+    if say is not None and say.word == "number" and say.amount and spot.opening and len(spot.gesture.new) == 1:
+        short = short_number(spot, say.amount) if spot.profile.late_short_number == "pot_test" else None
         if short is not None:
             return short
     reading = read_chips(spot)
@@ -126,9 +127,7 @@ def _resting(reading: Reading, setting: str, topic: str) -> Reading:
 
 
 def _floor(spot: Spot, code: str) -> Reading:
-    return Reading(
-        kind="floor", reason=Reason(code), topics=("unclear",), may_raise=spot.may_raise, may_check=not spot.owes
-    )
+    return Reading(kind="floor", reason=Reason(code), topics=("unclear",), may_raise=spot.may_raise)
 
 
 def _short_push(spot: Spot) -> Reading:

@@ -32,7 +32,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     default_to: int | None = None
     may_fold: bool = True
     may_raise: bool = False
-    may_check: bool = False
     back: int | None = None
     floor: bool = False
     why: Reason | None = None

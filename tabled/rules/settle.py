@@ -220,7 +220,7 @@ def _own_option(spot: Spot, reading: Reading) -> Option:
     raising = reading.may_raise
     return Option(
         spot.seat,
-        full.check and (reading.may_check or reading.kind == "floor"),
+        full.check and reading.kind == "floor",
         reading.may_fold,
         full.call_to,
         full.raise_min_to if raising else None,

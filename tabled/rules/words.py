@@ -93,9 +93,7 @@ def _other(spot: Spot, say: Say) -> Reading:
         return Reading(
             kind="call_or_fold", reason=Reason("no_check", {"to": spot.price}), topics=("invalid_check",), floor=True
         )
-    return Reading(
-        kind="floor", reason=Reason("floor_unclear_word"), topics=("unclear",), may_raise=True, may_check=not spot.owes
-    )
+    return Reading(kind="floor", reason=Reason("floor_unclear_word"), topics=("unclear",), may_raise=True)
 
 
 def conditional() -> Reading:

@@ -421,3 +421,17 @@ def test_no_raise_is_taken_that_the_structure_does_not_allow(structure, acts, to
     with pytest.raises(error):
         hand.raise_to(to)
     assert hand.snapshot() == before
+
+
+def test_an_amount_that_stands_is_a_raise_only_over_the_bet():
+    hand = play(deal([1000] * 3), "3 call", "1 call")
+    same = hand.copy()
+    same.stand_at(100)
+    assert (same.to_act, same.bets, same.bet) == (None, 1, [100, 100, 100])
+    hand.stand_at(130)
+    assert (hand.to_act, hand.bets, hand.bet_to, hand.stack_of("2")) == ("3", 2, 130, 870)
+    assert (hand.pot_total, hand.faced("3").min_to) == (330, 230)
+    for to in (99, 1001):
+        other = play(deal([1000] * 3), "3 call", "1 call")
+        with pytest.raises(e.NotEnoughChips):
+            other.stand_at(to)

@@ -7,7 +7,7 @@ import pytest
 from tabled.rules.errors import IllegalAct, NotARaise, NotEnoughChips
 from tabled.rules.judge import judge
 from tabled.rules.situation import hand_from
-from tests.rules.table import act, judged, load, profile, rule, short, situation
+from tests.rules.table import act, judged, load, profile, rule, short, situation, topics
 
 TDA = "tda-2024"
 
@@ -59,6 +59,8 @@ def test_where_the_word_must_come_first_one_in_the_same_instant_is_late():
     assert rule(law, facing(), "B say raise simultaneous", "B put 1000").action == "call"
     assert rule(law, facing(), "B say raise", "B put 1000").to == 1000
     assert rule(law, facing(), "B say raise simultaneous").to == 1000  # there are no chips to come before
+    shrinks = rule(law, facing(), "B say call simultaneous", "B put 500 500")
+    assert (shrinks.to, shrinks.floor) == (1000, True)
 
 
 def test_where_the_mouth_always_wins_a_late_word_counts_if_none_was_first():
@@ -181,6 +183,8 @@ def test_an_act_that_was_ruled_before_is_what_it_was(where, did, ruled):
 def test_an_all_in_of_no_more_than_the_call_is_a_call():
     ruling = rule(TDA, facing(stack=500), "B did all_in")
     assert (ruling.verb, ruling.reason.code) == ("call", "all_in_call")
+    assert "reopen" not in topics(TDA, facing(stack=500), "B did all_in")
+    assert "reopen" in topics(TDA, facing(stack=501), "B did all_in")
 
 
 def test_nl_completion_is_cited_for_one_that_was_ruled_before():

@@ -225,6 +225,7 @@ def test_whole_chips_are_preferred_to_change():
     assert give_back([500, 100, 100], 700) == ((500, 100, 100), None)
     assert give_back([1000, 500], 100)[1].out_of == 500
     assert give_back([100], 0) == ((), None)
+    assert give_back([500, 400, 300, 300], 1100) == ((500, 300, 300), None)
     assert give_back([1, 1], 1) == ((1,), None)
     assert give_back([100, 25], 30) == ((25,), Change(5, 100))
     assert give_back([25, 25], 60) == ((25, 25), None)
