@@ -11,22 +11,20 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from random import SystemRandom
-from typing import Literal
 
-import msgspec
-
+from firmware_bridge.device_health import DeviceHealth, State
 from firmware_bridge.drivers.registry import Driven, drive
 from firmware_bridge.ports.listen import ListenLine
 from firmware_bridge.ports.names import port_notes
 from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
-from firmware_bridge.session.contract import Counters, DeviceConfig, Figures, TcpPort
+from firmware_bridge.session.contract import DeviceConfig, TcpPort
 from firmware_bridge.session.flood import BURST, Flood
 from firmware_bridge.session.problems import BridgeProblem, ConfigProblem, PortProblem
 from firmware_bridge.session.schedule import Pair, Place, TakesTurns, TimePlan, Turns, groups
-from firmware_bridge.wire import AnyObservation, DeviceId, DeviceLost, DeviceUp, Press, TimeSpan
+from firmware_bridge.wire import AnyObservation, DeviceId, DeviceLost, DeviceUp, Press, RawBytes, TimeSpan
 
-__all__ = ["Bridge", "BridgeProblem", "ConfigProblem", "DeviceConfig", "DeviceHealth", "PortProblem"]
+__all__ = ["Bridge", "BridgeProblem", "ConfigProblem", "DeviceConfig", "DeviceHealth", "PortProblem", "State"]
 
 BACK_OFF_S = 0.1
 BACK_OFF_CAP_S = 2.0
@@ -35,29 +33,10 @@ STEADY_NS = 5_000_000_000
 MAX_DEVICES = 64
 
 Sink = Callable[[AnyObservation], None]
+Tap = Callable[[RawBytes, bool], None]
+"""Hears every chunk on the wires; the second argument is True for what this host wrote."""
 Clock = Callable[[], int]
 Chance = Callable[[], float]
-State = Literal["opening", "up", "lost"]
-
-
-class DeviceHealth(msgspec.Struct, frozen=True):
-    """How one device is.  ``since_ns`` is when it came into ``state``; ``error`` and ``advice`` are the latest."""
-
-    id: str
-    state: State
-    since_ns: int
-    counters: Counters
-    figures: Figures
-    opened: int = 0
-    """Times its port was opened."""
-    write_dropped: int = 0
-    """Writes refused because the device took no bytes."""
-    undelivered: int = 0
-    """Observations that the sink refused with an exception."""
-    error: str = ""
-    advice: str = ""
-    notes: tuple[str, ...] = ()
-    """What a technician should know though the device works: a port name that moves, a slow adapter, a refused key."""
 
 
 class _SinkRefused(Exception):
@@ -67,8 +46,11 @@ class _SinkRefused(Exception):
 class _Device:
     """One device's task and what it knows."""
 
-    def __init__(self, config: DeviceConfig, driven: Driven, sink: Sink, now_ns: Clock, chance: Chance) -> None:
+    def __init__(
+        self, config: DeviceConfig, driven: Driven, sink: Sink, now_ns: Clock, chance: Chance, *, tap: Tap | None
+    ) -> None:
         self.config = config
+        self._tap = tap
         self.driven = driven
         self._sink = sink
         self._now_ns = now_ns
@@ -168,12 +150,18 @@ class _Device:
             return
         now_ns = self._now_ns()
         self._alive_ns = now_ns
+        self._overhear(data, now_ns, from_host=False)
         try:
             self._deliver(self.driven.session.receive(data, now_ns))
             self._carry_on()
             self._check_flood(now_ns)
         except Exception as error:  # one device's fault must not end another
             self._fault(error)
+
+    def _overhear(self, data: bytes, now_ns: int, *, from_host: bool) -> None:
+        if self._tap is not None:
+            with contextlib.suppress(Exception):  # a listener's trouble is no device's
+                self._tap(RawBytes(DeviceId(self.config.id), data, now_ns), from_host)
 
     def _check_flood(self, now_ns: int) -> None:
         """Hangs up on a device that sends so much that means nothing that it would hold up the others."""
@@ -244,6 +232,7 @@ class _Device:
         data = session.outgoing()
         if data:
             self._port.write(data)
+            self._overhear(data, self._now_ns(), from_host=True)
         self._set_timer()
         self._nudge()
 
@@ -332,6 +321,7 @@ class Bridge:
     ``now_ns`` is the host's monotonic clock.  ``chance`` draws from [0, 1) for the back-off.
     ``neighbours`` are pairs of antennas, each (device, antenna), that disturb each other: of two readers such a pair
     is never energised together, whatever else they do (see `session.schedule`).
+    ``tap`` hears the bytes of all devices, on the event loop's thread; it must be quick.
     Raises `ConfigProblem` for a device that cannot be: unknown driver, wrong option, a name or port used twice, a
     neighbour that is no antenna of a reader here.
     """
@@ -344,6 +334,7 @@ class Bridge:
         *,
         chance: Chance | None = None,
         neighbours: Sequence[Pair] = (),
+        tap: Tap | None = None,
     ) -> None:
         if len(devices) > MAX_DEVICES:
             raise ConfigProblem(
@@ -364,7 +355,7 @@ class Bridge:
                     "Name each device's own port.",
                 )
             ports[config.port] = config.id
-            self._devices[config.id] = _Device(config, drive(config), sink, now_ns, draw)
+            self._devices[config.id] = _Device(config, drive(config), sink, now_ns, draw, tap=tap)
         self._plan(neighbours)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._running = False

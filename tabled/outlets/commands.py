@@ -21,7 +21,18 @@ MAX_TEXT = 128
 MAX_INTEGER = 2**53 - 1
 """Every integer must survive JavaScript; no bet is larger."""
 
-ACTS: dict[str, type[OperatorAct]] = {str(t.__struct_config__.tag): t for t in get_args(AnyOperatorAct)}
+
+class Record(OperatorAct, frozen=True, tag="record", kw_only=True):
+    """Keep what the camera and the readers have of the last half minute.  No act of the table: it is never journalled.
+
+    ``reason`` stands in the recording and in its name.
+    """
+
+    reason: str = ""
+
+
+AnyCommand = AnyOperatorAct | Record
+ACTS: dict[str, type[OperatorAct]] = {str(t.__struct_config__.tag): t for t in get_args(AnyCommand)}
 
 _REQUEST = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
@@ -38,7 +49,7 @@ class _RefusedError(Exception):
     """Internal: carries the reason out of the checks."""
 
 
-def parse_command(topic: str, payload: bytes) -> AnyOperatorAct | Refusal:
+def parse_command(topic: str, payload: bytes) -> AnyCommand | Refusal:
     """An operator act, or why it is none.  ``topic`` may be whole or just ``cmd/<act>``.
 
     Caps: `MAX_COMMAND` bytes, `MAX_DEPTH` levels, `MAX_ITEMS` in a list or object, `MAX_TEXT` characters in a
@@ -82,7 +93,7 @@ def _request_of(raw: dict[str, Any]) -> str:
     return request
 
 
-def _act(topic: str, raw: dict[str, Any]) -> AnyOperatorAct:
+def _act(topic: str, raw: dict[str, Any]) -> AnyCommand:
     name = topic.rpartition("/")[2]
     known = ", ".join(sorted(ACTS))
     kind = ACTS.get(name)

@@ -17,10 +17,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from tabled.model.outcome import AnyOperatorAct
 from tabled.outlets import topics
 from tabled.outlets.broker import BrokerError, BrokerUnreachable
-from tabled.outlets.commands import Refusal, parse_command
+from tabled.outlets.commands import AnyCommand, Refusal, parse_command
 from tabled.outlets.link import Acked, Connected, Event, Link, Lost, Message, MqttConfig, Protocol, Subscribed, check
 from tabled.outlets.messages import MAX_PAYLOAD, envelope, render_ack
 from tabled.outlets.outbox import Outbox, OutboxStore, Recent
@@ -73,7 +72,7 @@ class MqttOutlet:
         self,
         config: MqttConfig,
         store: OutboxStore,
-        on_command: Callable[[AnyOperatorAct], None],
+        on_command: Callable[[AnyCommand], None],
         now_ns: Callable[[], int],
         *,
         wall_ns: Callable[[], int],
@@ -435,7 +434,7 @@ class MqttOutlet:
         with self._lock:
             self._queue_ack(payload)
 
-    def _hand_over(self, act: AnyOperatorAct) -> None:
+    def _hand_over(self, act: AnyCommand) -> None:
         with self._lock:
             busy = self._waiting >= MAX_WAITING
             self._waiting += 0 if busy else 1
@@ -451,7 +450,7 @@ class MqttOutlet:
             except RuntimeError:
                 self._deliver_failed(act, "the daemon is stopping")
 
-    def _deliver(self, act: AnyOperatorAct) -> None:
+    def _deliver(self, act: AnyCommand) -> None:
         try:
             self._on_command(act)
         except Exception as error:
@@ -462,7 +461,7 @@ class MqttOutlet:
             with self._lock:
                 self._waiting -= 1
 
-    def _deliver_failed(self, act: AnyOperatorAct, why: str) -> None:
+    def _deliver_failed(self, act: AnyCommand, why: str) -> None:
         with self._lock:
             self._waiting -= 1
         self.ack(act.request, False, f"The command was not carried out: {why}. Use the panel, and report it.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,13 +19,15 @@ from tabled.model.layout import Antenna, Layout, Place
 
 MAX_CONFIG_BYTES = 1 << 20
 MAX_CHIPS = 40_000
-"""The registry stands whole in one journal entry at each start; more chips than one table ever sees."""
+"""A CSV stands whole in one journal entry at each start; of a room's registry only the chips that are seen do."""
 MAX_NEIGHBOURS = 256
 MAX_CHIP_FILE_BYTES = 32 << 20
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
 """Names stand in MQTT topics."""
+PictureSide = Annotated[int, msgspec.Meta(ge=64, le=8192)]
+CAMERA_SOURCES = ("/dev/", "rtsp://", "rtsps://", "http://", "https://", "file:")
 
 
 class ConfigError(ValueError):
@@ -46,12 +48,16 @@ class TableSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     profile: str = "tda-2024"
     language: Literal["en", "sv", "nl"] = "en"
     neighbours: tuple[tuple[str, str], ...] | None = None
+    dealer: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    """Whose reaction span holds, of those in the calibration's dealers.json."""
 
 
 class ChipsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[chips]``: the registry, a CSV file with the columns ``uid,denomination``."""
+    """``[chips]``: one of the two.  ``file`` is a CSV file with the columns ``uid,denomination`` and, if wanted,
+    ``status``; ``registry`` the room's registry of `tabled calibrate registry`, which many tables share."""
 
-    file: str
+    file: str = ""
+    registry: str = ""
 
 
 class JournalSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,6 +89,33 @@ class DisplaySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     port: Port = 8080
 
 
+class CameraSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[camera]``: what watches the hands.
+
+    ``source`` is ``"/dev/video0"``, ``"rtsp://…"``, ``"http://…"`` (Motion JPEG) or ``"file:NAME"``; ``size``
+    in pixels.  Exposure in µs, white balance in kelvin, gain and focus in the camera's own units; what is not given
+    stays as it is and is held still.  ``calibration`` is the folder of `tabled calibrate`; without it the camera only
+    records.
+    ``record`` is the folder of recordings, "" for none: ``record_seconds`` before a dispute are kept, in at most
+    ``record_memory_mb`` of memory and ``record_quota_mb`` of disk.  ``memory_mb`` is what its process may have besides.
+    """
+
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+    id: Name = "camera"
+    size: tuple[PictureSide, PictureSide] = (1280, 720)
+    fps: Annotated[int, msgspec.Meta(ge=1, le=240)] = 60
+    exposure_us: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
+    gain: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None
+    white_balance_k: Annotated[int, msgspec.Meta(ge=1000, le=20_000)] | None = None
+    focus: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None
+    calibration: str = ""
+    record: str = ""
+    record_seconds: Annotated[int, msgspec.Meta(ge=5, le=120)] = 30
+    record_memory_mb: Annotated[int, msgspec.Meta(ge=16, le=8192)] = 384
+    record_quota_mb: Annotated[int, msgspec.Meta(ge=64, le=16_000_000)] = 8192
+    memory_mb: Annotated[int, msgspec.Meta(ge=256, le=65_536)] = 1024
+
+
 class DeviceSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[[device]]``: one reader or panel.  ``antennas`` maps its antenna numbers to places such as ``"bet:3"``."""
 
@@ -104,6 +137,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     mqtt: MqttSection = MqttSection()
     display: DisplaySection = DisplaySection()
     fusion: FusionSettings = FusionSettings()
+    camera: CameraSection | None = None
 
 
 def load(path: Path) -> Config:
@@ -130,11 +164,22 @@ def load(path: Path) -> Config:
     return msgspec.structs.replace(
         config,
         table=msgspec.structs.replace(config.table, profile=beside(profile) if profile.endswith(".toml") else profile),
-        chips=ChipsSection(file=beside(config.chips.file)),
+        chips=ChipsSection(file=beside(config.chips.file), registry=beside(config.chips.registry)),
         journal=JournalSection(file=beside(config.journal.file)),
         mqtt=msgspec.structs.replace(
             config.mqtt, password_file=beside(config.mqtt.password_file), ca_file=beside(config.mqtt.ca_file)
         ),
+        camera=None if config.camera is None else _camera_beside(config.camera, beside),
+    )
+
+
+def _camera_beside(camera: CameraSection, beside: Callable[[str], str]) -> CameraSection:
+    source = camera.source
+    return msgspec.structs.replace(
+        camera,
+        source=f"file:{beside(source.removeprefix('file:'))}" if source.startswith("file:") else source,
+        calibration=beside(camera.calibration),
+        record=beside(camera.record),
     )
 
 
@@ -144,7 +189,11 @@ def convert(tree: dict[str, Any], source: str) -> Config:
         config = msgspec.convert(tree, Config)
     except (msgspec.ValidationError, ValueError) as problem:
         raise ConfigError(f"{source}: {explain(problem)}") from problem
-    for text in (config.chips.file, config.journal.file, *(d.port for d in config.device)):
+    if bool(config.chips.file) == bool(config.chips.registry):
+        raise ConfigError(
+            f"{source}: [chips] names the table's chips: give either file (a CSV) or registry (the room's), one of the two"
+        )
+    for text in (config.chips.file, config.chips.registry, config.journal.file, *(d.port for d in config.device)):
         if "\0" in text:
             raise ConfigError(f"{source}: {text!r} holds a NUL character; write a plain file name or port")
     if config.mqtt.broker != "embedded" and config.display.enabled and not config.mqtt.websocket:
@@ -159,7 +208,36 @@ def convert(tree: dict[str, Any], source: str) -> Config:
         if ids.count(name) > 1:
             raise ConfigError(f"{source}: two devices are called {name!r}; give each [[device]] its own id")
     layout_of(config, source)
+    if config.camera is not None:
+        _check_camera(config.camera, ids, source)
+    if config.table.dealer:
+        _check_dealer(config, tree, source)
     return config
+
+
+def _check_camera(camera: CameraSection, ids: Sequence[str], source: str) -> None:
+    if camera.id in ids:
+        raise ConfigError(f"{source}: a device is called {camera.id!r} like the camera; give [camera] another id")
+    if not camera.source.startswith(CAMERA_SOURCES) or camera.source == "file:":
+        raise ConfigError(
+            f'{source}: [camera] source {camera.source!r} is no camera; write "/dev/video0", "rtsp://…", '
+            '"http://…" or "file:NAME"'
+        )
+    for text in (camera.source, camera.calibration, camera.record):
+        if "\0" in text:
+            raise ConfigError(f"{source}: [camera] {text!r} holds a NUL character; write a plain name")
+
+
+def _check_dealer(config: Config, tree: Mapping[str, Any], source: str) -> None:
+    if config.camera is None or not config.camera.calibration:
+        raise ConfigError(
+            f"{source}: [table] dealer needs the calibration that knows them; set [camera] calibration, or take it out"
+        )
+    twice = {"reaction_min_ms", "reaction_max_ms"} & set(tree.get("fusion", {}))
+    if twice:
+        raise ConfigError(
+            f"{source}: [fusion] {min(twice)} and [table] dealer both say how fast the dealer is; take one of them out"
+        )
 
 
 def explain(problem: Exception) -> str:
@@ -253,8 +331,24 @@ def _rows(rows: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
         yield rows.line_num, row
 
 
+class ChipRegistry(msgspec.Struct, frozen=True):
+    """The chips in play, UID to denomination, and the UIDs that are no money to why; none stands in both."""
+
+    values: dict[str, int]
+    barred: dict[str, str]
+
+
+STATUSES = ("issued", "cage", "void", "stolen")
+"""What the third column may say; all but the first are no money on a table."""
+
+
 def load_chips(path: Path) -> dict[str, int]:
-    """The chip registry: UID to denomination.  Refuses a damaged file with the row number and the reason."""
+    """The chip registry: UID to denomination; see `load_registry`."""
+    return load_registry(path).values
+
+
+def load_registry(path: Path) -> ChipRegistry:
+    """The chip registry.  Refuses a damaged file with the row number and the reason."""
     try:
         if path.stat().st_size > MAX_CHIP_FILE_BYTES:
             raise ConfigError(f"{path}: is larger than a chip registry can be; is it the right file?")
@@ -267,7 +361,9 @@ def load_chips(path: Path) -> dict[str, int]:
     header = next((row for _, row in _rows(rows, path)), None)
     if header is None or [h.strip().lower() for h in header[:2]] != ["uid", "denomination"]:
         raise ConfigError(f"{path}: row 1 must be the header uid,denomination")
+    third = header[2].strip().lower() if len(header) > 2 else ""
     chips: dict[str, int] = {}
+    barred: dict[str, str] = {}
     for number, row in _rows(rows, path):
         if not row:
             continue
@@ -276,11 +372,20 @@ def load_chips(path: Path) -> dict[str, int]:
             raise ConfigError(f"{path}: row {number}: {row[0]!r} is no UID of 16 hexadecimal digits")
         if not (value.isascii() and value.isdigit() and len(value) <= 12 and int(value) > 0):
             raise ConfigError(f"{path}: row {number}: {value!r} is no denomination; write a whole number above 0")
-        if uid in chips:
+        if uid in chips or uid in barred:
             raise ConfigError(f"{path}: row {number}: UID {uid} stands in the file twice; keep one of the two rows")
-        chips[uid] = int(value)
-        if len(chips) > MAX_CHIPS:
-            raise ConfigError(f"{path}: holds more than {MAX_CHIPS} chips; split the registry by table")
+        status = row[2].strip().lower() if third == "status" and len(row) > 2 else ""
+        if status not in ("", *STATUSES):
+            raise ConfigError(f"{path}: row {number}: {row[2][:40]!r} is no status; write one of {', '.join(STATUSES)}")
+        if status in ("", "issued"):
+            chips[uid] = int(value)
+        else:
+            barred[uid] = status
+        if len(chips) + len(barred) > MAX_CHIPS:
+            raise ConfigError(
+                f"{path}: holds more than {MAX_CHIPS} chips; make a registry of it ('tabled calibrate registry import') "
+                "and set [chips] registry instead"
+            )
     if not chips:
-        raise ConfigError(f"{path}: holds no chip; enrol the table's chips first")
-    return chips
+        raise ConfigError(f"{path}: holds no chip that is in play; enrol the table's chips first")
+    return ChipRegistry(chips, barred)

@@ -23,27 +23,35 @@ from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, T
 from tabled.core.state import NotNow, TableState, view
 from tabled.core.table import next_wake_ns
 from tabled.journal import Journal, JournalUnwritable
-from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
+from tabled.model.camera import AnyCameraObservation, CameraTrust, ChipsLanded, HandMoved
 from tabled.model.layout import Layout
 from tabled.model.outcome import AlertRaised, AnyOperatorAct, AnyOutcome, Overrule, RulingIssued, TableView
 from tabled.model.ruling import Reason
 from tabled.outlets.broker import BrokerEvent, BrokerUrl, EmbeddedBroker, ExternalBroker, open_broker, parse_url
+from tabled.outlets.commands import AnyCommand, Record
 from tabled.outlets.display import Display
 from tabled.outlets.messages import render_health, render_state
 from tabled.outlets.mqtt import MqttConfig, MqttOutlet, check
 from tabled.outlets.topics import Origin
+from tabled.shell.calibrated import calibration_of, fusion_of
+from tabled.shell.checkup import Checkup
+from tabled.shell.chipbook import ChipBook
 from tabled.shell.clock import clock_name, monotonic_ns, wall_ns
-from tabled.shell.config import Config, ConfigError, DeviceSection, layout_of, load_chips, neighbours_of
+from tabled.shell.config import ChipRegistry, Config, ConfigError, DeviceSection, layout_of, load_registry, neighbours_of
 from tabled.shell.console import Console
 from tabled.shell.engine import Committed, Engine
 from tabled.shell.health import DEVICE_LOST, HealthWatch, figures
 from tabled.shell.intake import Intake
 from tabled.shell.profiles import load as load_profile
 from tabled.shell.readers import Readers
+from tabled.shell.registry import Registry, RegistryError
+from tabled.shell.registry import load as load_room
 from tabled.shell.rendering import WORDING, origin_of, renderer
+from tabled.shell.sight import Sight
 from tabled.shell.store import JournalStore
 
 HEALTH_PERIOD_S = 1.0
+REGISTRY_PERIOD_S = 60.0
 HEALTH_LEAST_S = 0.1
 """Between two health messages at least, however much goes wrong."""
 STATE_PERIOD_NS = 1_000_000_000
@@ -67,7 +75,10 @@ class Daemon:
         self._orders: dict[str, AnyOperatorAct] = {}
         self._trouble: dict[str, Reason] = {}
         self._watch = HealthWatch()
+        self._checkup = Checkup(self._table.layout, calibration_of(config), self._table.camera)
+        self._chips = ChipBook(room_registry(config)) if config.chips.registry else None
         self._sick = asyncio.Event()
+        self._sight = Sight(config, self._table.calibration, self._on_observation, self._sick.set)
         self._shown: TableView | None = None
         self._shown_ns = 0
         self._stopping = False
@@ -83,7 +94,9 @@ class Daemon:
         config = self._config
         devices = [device_config(d) for d in config.device]
         layout = self._table.layout
-        self._bridge = Bridge(devices, self._on_observation, monotonic_ns, neighbours=neighbours_of(layout))
+        self._bridge = Bridge(
+            devices, self._on_observation, monotonic_ns, neighbours=neighbours_of(layout), tap=self._sight.overhear
+        )
         self._readers = Readers(self._bridge, layout)
         check_readers(self._bridge.arrivals_only(), layout)
         for problem in self._bridge.check():
@@ -98,6 +111,7 @@ class Daemon:
             self._out(f"recovered from {entries} journal entries in {config.journal.file}")
         self._bridge.remember(_known_presses(self._engine.state))
         await self._open_outlets()
+        self._sight.open(self._journal.epoch, product_version())
         await self._commit([self._started()])
 
     async def _open_outlets(self) -> None:
@@ -150,11 +164,14 @@ class Daemon:
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set.  Raises what ended it otherwise."""
         await self._bridge.start()
+        self._sight.start()
         tasks = [
             asyncio.create_task(self._pump(), name="journal pump"),
             asyncio.create_task(self._heartbeat(), name="heartbeat"),
             asyncio.create_task(stop.wait(), name="stop"),
         ]
+        if self._chips is not None:
+            tasks.append(asyncio.create_task(self._mind_registry(self._chips), name="registry"))
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -168,6 +185,7 @@ class Daemon:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._bridge.stop()
+            await self._sight.stop()
 
     async def close(self) -> None:
         """Write what waits, say good-bye, give everything back.  Safe after a failed `open`."""
@@ -186,9 +204,15 @@ class Daemon:
 
     # -- inputs ----------------------------------------------------------------------------------
 
-    def _on_observation(self, observation: AnyObservation) -> None:
-        self._put(Seen(at_ns=monotonic_ns(), observation=observation))
-        self._readers.notice(observation)
+    def _on_observation(self, observation: AnyObservation | AnyCameraObservation) -> None:
+        now_ns = monotonic_ns()
+        known = self._chips.before(observation, now_ns) if self._chips is not None else None
+        if known is not None:
+            self._put(known)
+        self._put(Seen(at_ns=now_ns, observation=observation))
+        self._checkup.notice(observation)
+        if not isinstance(observation, HandMoved | ChipsLanded | CameraTrust):
+            self._readers.notice(observation)
         if isinstance(observation, DeviceLost | DeviceUp):
             self._sick.set()
 
@@ -196,7 +220,10 @@ class Daemon:
         # Not from within the bridge's own call.
         asyncio.get_running_loop().call_soon(self._bridge.withdraw, observation)
 
-    def _on_command(self, act: AnyOperatorAct) -> None:
+    def _on_command(self, act: AnyCommand) -> None:
+        if isinstance(act, Record):
+            self._outlet.ack(act.request, *self._sight.record(act.reason))
+            return
         if act.request in self._engine.state.requests:
             self._outlet.ack(act.request, True, "done already", None)
             return
@@ -229,8 +256,26 @@ class Daemon:
             epoch=self._journal.epoch,
             clock=clock_name(),
             version=product_version(),
-            config=self._table,
+            config=self._table if self._chips is None else self._with_chips(self._chips),
         )
+
+    def _with_chips(self, chips: ChipBook) -> TableConfig:
+        """Of the room's chips, those that the journal has seen."""
+        values, barred = chips.begin(self._engine.state)
+        return msgspec.structs.replace(self._table, chips=values, barred=barred)
+
+    async def _mind_registry(self, chips: ChipBook) -> None:
+        """Once a minute: a chip that was barred since then is barred here too."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(REGISTRY_PERIOD_S)
+            try:
+                now = await loop.run_in_executor(None, room_registry, self._config)
+            except ConfigError as problem:
+                copied_ns = chips.registry.copied_ns or wall_ns()
+                now = msgspec.structs.replace(chips.registry, copied_ns=copied_ns, why=str(problem))
+            for known in chips.renew(now, monotonic_ns()):
+                self._put(known)
 
     # -- journal and what follows ----------------------------------------------------------------
 
@@ -288,6 +333,7 @@ class Daemon:
     def _after(self, committed: Committed) -> None:
         """Only now: a device may forget what it said, the operator hears what was done, the terminal shows it."""
         entry = committed.entry
+        self._sight.follow(committed)
         if isinstance(entry, Seen) and not isinstance(entry.observation, HandMoved | ChipsLanded | CameraTrust):
             self._bridge.acknowledge(entry.observation)
         if isinstance(entry, Ordered):
@@ -321,8 +367,11 @@ class Daemon:
                 await asyncio.wait_for(self._sick.wait(), HEALTH_PERIOD_S - HEALTH_LEAST_S)
 
     def _health(self) -> bytes:
-        state, now_ns, devices = self._engine.state, monotonic_ns(), self._bridge.health()
+        state, now_ns, sight = self._engine.state, monotonic_ns(), self._sight
+        devices = (*self._bridge.health(), *sight.devices())
         report = self._watch.report(devices, self._intake.dropped, now_ns)
+        self._checkup.due(devices, now_ns)
+        registry = self._chips.notes(wall_ns()) if self._chips is not None else ()
         # A lost device is in the state too, but not before the journal has it.
         news = (f for f in report.faults if f.code != DEVICE_LOST or f"device:{f.params['device']}" not in state.faults)
         return render_health(
@@ -330,24 +379,40 @@ class Daemon:
             wall_ns(),
             origin=self._origin,
             wording=WORDING,
-            faults=[*self._trouble.values(), *(state.faults[k] for k in sorted(state.faults)), *news],
-            notes=report.notes,
-            devices=[figures(device, now_ns) for device in devices],
+            faults=[*self._trouble.values(), *(state.faults[k] for k in sorted(state.faults)), *news, *sight.faults(), *self._checkup.faults()],
+            notes=[*report.notes, *sight.notes(), *self._checkup.notes(), *registry],
+            devices=[{**figures(device, now_ns), **sight.figures(device.id)} for device in devices],
             position=state.position,
             outlet=self._outlet.status(),
         )
 
 
 def table_config(config: Config) -> TableConfig:
-    """What the journal must know of the configuration: layout, chips and law, whole."""
+    """What the journal must know of the configuration: layout, chips and law, whole; and what measured the table."""
+    registry = load_registry(Path(config.chips.file)) if config.chips.file else ChipRegistry({}, {})
+    calibration = calibration_of(config)
     return TableConfig(
         site=config.table.site,
         table=config.table.name,
         layout=layout_of(config),
-        chips=load_chips(Path(config.chips.file)),
+        chips=registry.values,
+        barred=registry.barred,
         profile=load_profile(config.table.profile),
-        fusion=config.fusion,
+        fusion=fusion_of(config, calibration),
+        camera=config.camera.id if config.camera is not None else "",
+        calibration=calibration.digest if calibration is not None else "",
     )
+
+
+def room_registry(config: Config) -> Registry:
+    """The room's registry, or this table's own copy of it beside the journal while it cannot be reached.
+
+    Raises `ConfigError` where there is neither.
+    """
+    try:
+        return load_room(Path(config.chips.registry), Path(f"{config.journal.file}.chips"), wall_ns())
+    except RegistryError as problem:
+        raise ConfigError(str(problem)) from problem
 
 
 def what_became_of(act: AnyOperatorAct, outcomes: Iterable[tuple[int, AnyOutcome]]) -> tuple[bool, str]:
