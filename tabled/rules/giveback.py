@@ -49,7 +49,7 @@ def _exact(values: list[int], amount: int) -> tuple[int, ...] | None:
         i, left, taken = stack.pop()
         if left == 0:
             return taken
-        if i == n or rest[i] < left:
+        if rest[i] < left:
             continue
         after = i + 1
         while after < n and values[after] == values[i]:
