@@ -32,6 +32,8 @@ MAX_FOCAL_SPREAD = 0.004
 """Standard deviation of the focal length as a share of it: at 1.5 m, 0.4 % are 6 mm of height."""
 OUTLIER = 2.5
 """A view whose residual is this many times the median of all is left out."""
+NO_OUTLIER_PX = 0.3
+"""A view as good as this is kept, however good the others are."""
 _RATIONAL_GAIN = 0.97
 _STOP = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 100, 1e-9)
 
@@ -68,7 +70,7 @@ def calibrate(views: Views) -> LensResult:
     rational, held_out = _choose_model(kept, views.size)
     fit = _fit(kept, views.size, rational=rational)
     for _ in range(3):
-        limit = max(OUTLIER * float(np.median(fit.per_view)), 0.15)
+        limit = max(OUTLIER * float(np.median(fit.per_view)), NO_OUTLIER_PX)
         bad = [i for i, rms in enumerate(fit.per_view) if rms > limit]
         if not bad or len(kept) - len(bad) < MIN_VIEWS:
             break
@@ -97,6 +99,7 @@ def require_enough(views: Views) -> None:
             + ". Take more pictures of the board at other places, distances and tilts",
             code="too-few-views",
         )
+    _require_whole_board(views)
     counts = views.coverage()
     share = float((counts > 0).mean())
     if share < MIN_CELLS or views.missing():
@@ -104,6 +107,21 @@ def require_enough(views: Views) -> None:
         raise StepError(
             f"the board covered {share:.0%} of the picture (at least {MIN_CELLS:.0%}); hold it there as well: {where}",
             code="coverage",
+        )
+
+
+def _require_whole_board(views: Views) -> None:
+    """A board that lacks a row or a column fits the one that was named wherever it is: only in all views is it told."""
+    board = views.board
+    seen = np.zeros(board.corners, dtype=bool)
+    for view in views.taken:
+        seen[view.seen.ids] = True
+    grid = seen.reshape(board.rows - 1, board.columns - 1)
+    if not (grid[[0, -1]].any(axis=1).all() and grid[:, [0, -1]].any(axis=0).all()):
+        raise StepError(
+            f"an edge of the board {board.name} is in none of {len(views.taken)} views: the printed board is smaller "
+            "than that. Choose the size that was printed (--board a4 or a3)",
+            code="wrong-board",
         )
 
 

@@ -137,8 +137,11 @@ def pose_covariance(optics: Optics, plane: Plane) -> Floats:
         up, down = (pixels(optics, Pose(v[:3], v[3:]), lie) for v in (base + change, base - change))
         columns.append(((up - down) / (2 * step)).ravel())
     jacobian = np.column_stack(columns)
+    # A marker that was measured wrongly is off with all of its corners: together they count as one.
+    weight = np.concatenate([np.full(2 * len(m.corners), 1 / len(m.corners)) for m in plane.markers])
     off = (pixels(optics, pose, lie) - seen).ravel()
-    sigma = max(SIGMA_PX, float(np.sqrt(off @ off / max(1, len(off) - 6))))
+    sigma = max(SIGMA_PX, float(np.sqrt((weight * off) @ off / max(1, 2 * len(plane.markers) - 6))))
+    jacobian = jacobian * np.sqrt(weight)[:, None]
     scale = np.linalg.norm(jacobian, axis=0)
     return np.asarray(np.linalg.pinv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale) * sigma**2)
 

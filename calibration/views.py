@@ -72,7 +72,7 @@ class Views:
         seen = self._finder.find(picture)
         before, self._before = self._before, seen
         if seen is None:
-            return self._refuse(shot.name, "no-board", "no board is seen", live)
+            return self._refuse(shot.name, "no-board", "no board is seen (or too far away, or too blurred)", live)
         enough = max(MIN_CORNERS, round(MIN_SHARE * self.board.corners))
         if len(seen.ids) < enough or _on_a_line(seen.mm):
             found = f"only {len(seen.ids)} of the board's {self.board.corners} corners are seen (at least {enough})"
@@ -83,6 +83,8 @@ class Views:
         if blurred > MAX_BLUR_PX:
             why = f"blurred by {blurred:.1f} px (at most {MAX_BLUR_PX}): hold the board still, more light, or focus"
             return self._refuse(shot.name, "blurred", why, live)
+        if blurred == 0:
+            return self._refuse(shot.name, "blurred", "too dark, or too small, to tell how sharp it is", live)
         if same := self._repeats(seen):
             return self._refuse(shot.name, "repeated", f"shows the same as {same}: move or tilt the board", live)
         if len(self.taken) >= MAX_VIEWS:

@@ -18,6 +18,10 @@ from calibration.board import Board
 Floats = npt.NDArray[np.float64]
 Image = npt.NDArray[np.uint8]
 
+_TO_LINEAR = np.array(
+    [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in np.arange(256) / 255], dtype=np.float32
+)
+
 
 @dataclass(frozen=True)
 class Camera:
@@ -53,7 +57,7 @@ class Camera:
         blur: float = 0.5,
         noise: float = 1.5,
     ) -> Image:
-        """(h, w, 3) of the plane z = 0 that carries ``flat``; ``origin`` is the place (mm) of its top left corner.
+        """(h, w, 3) of the plane z = 0 that carries ``flat`` (grey or BGR); ``origin``: its top left corner, mm.
 
         ``up`` is True where the plane's y grows towards the top of ``flat`` (a table), False where downwards (a board).
         """
@@ -65,15 +69,18 @@ class Camera:
         at = eye + d * (-eye[2] / d[..., 2:3])
         x = (at[..., 0] - origin[0]) * px_per_mm - 0.5
         y = (origin[1] - at[..., 1] if up else at[..., 1] - origin[1]) * px_per_mm - 0.5
-        # as fine as the picture, or the sampling would alias
+        # In linear light, as a lens blurs; as fine as the picture, or the sampling would alias.
+        linear = _TO_LINEAR[flat]
         step = max(1.0, px_per_mm * abs(eye[2]) / self.matrix[0, 0])
-        soft = cv2.GaussianBlur(flat, (0, 0), 0.45 * step) if step > 1.2 else flat
-        image = cv2.remap(soft, x.astype(np.float32), y.astype(np.float32), cv2.INTER_LINEAR, borderValue=(90, 110, 70))
+        soft = cv2.GaussianBlur(linear, (0, 0), 0.45 * step) if step > 1.2 else linear
+        back = tuple(float(v) for v in _TO_LINEAR[[90, 110, 70]]) if flat.ndim == 3 else float(_TO_LINEAR[95])
+        image = cv2.remap(soft, x.astype(np.float32), y.astype(np.float32), cv2.INTER_LINEAR, borderValue=back)
         if blur > 0:
             image = cv2.GaussianBlur(image, (0, 0), blur)
-        random = np.random.default_rng(seed)
-        noisy = image.astype(np.float32) + random.normal(0, noise, image.shape)
-        return np.clip(noisy, 0, 255).astype(np.uint8)
+        seen = np.where(image <= 0.0031308, image * 12.92, 1.055 * np.maximum(image, 0.0031308) ** (1 / 2.4) - 0.055)
+        noisy = seen * 255 + np.random.default_rng(seed).normal(0, noise, image.shape)
+        image = np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
+        return image if image.ndim == 3 else cv2.cvtColor(image, cv2.COLOR_GRAY2BGR)
 
 
 def board_image(board: Board, px_per_mm: float = 4.0) -> tuple[Image, tuple[float, float]]:
@@ -82,11 +89,12 @@ def board_image(board: Board, px_per_mm: float = 4.0) -> tuple[Image, tuple[floa
     gray = board.charuco().generateImage(size, marginSize=0)
     margin = round(12 * px_per_mm)
     wide = cv2.copyMakeBorder(gray, margin, margin, margin, margin, cv2.BORDER_CONSTANT, value=245)
-    wide = np.clip(wide, 15, 245)
-    return cv2.cvtColor(wide, cv2.COLOR_GRAY2BGR), (-12.0, -12.0)
+    return np.clip(wide, 15, 245), (-12.0, -12.0)
 
 
-def board_views(board: Board, camera: Camera, count: int, seed: int = 0, **how: object) -> list[Image]:
+def board_views(
+    board: Board, camera: Camera, count: int, seed: int = 0, *, far_mm: tuple[float, float] = (420, 800), **how: object
+) -> list[Image]:
     """Views of the board all over the picture, tilted each way, from near and far."""
     flat, origin = board_image(board)
     rays = camera.rays()
@@ -98,7 +106,7 @@ def board_views(board: Board, camera: Camera, count: int, seed: int = 0, **how: 
         tilt_x, tilt_y = random.uniform(-0.6, 0.6), random.uniform(-0.6, 0.6)
         turn = random.uniform(-0.4, 0.4) + (np.pi / 2 if random.random() < 0.25 else 0)
         rotation = cv2.Rodrigues(np.array([tilt_x, tilt_y, 0.0]))[0] @ cv2.Rodrigues(np.array([0.0, 0.0, turn]))[0]
-        far = random.uniform(420, 800)
+        far = random.uniform(*far_mm)
         middle = np.array([width / 2, height / 2, 0.0])
         w, h = camera.size
         px = np.array([w * (0.16 + 0.227 * column), h * (0.22 + 0.28 * row)])
