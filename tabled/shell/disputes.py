@@ -26,7 +26,6 @@ from tabled.sensing.recording import Facts, Note, RecordingError
 from tabled.shell.engine import Committed
 
 RECORDING_FAILED = "recording_failed"
-RECORDING_BLIND = "recording_blind"
 
 NOTES_BYTES = 32 << 20
 """Of what is no picture.  Ten readers at full speed make some 10 MB in half a minute."""
