@@ -18,7 +18,7 @@ def answer(draft: Draft, key: Key, by: str) -> bool:
     if question is None:
         return False
     if question.doubt == "own_word":
-        _settle_whose_word(draft, question.seat, key == "key_a")
+        settle_whose_word(draft, question.seat, key == "key_a")
     elif question.doubt == "own_chip":
         _settle_own_chip(draft, question.seat, key == "key_a")
     elif question.doubt == "let_go":
@@ -31,8 +31,8 @@ def answer(draft: Draft, key: Key, by: str) -> bool:
     return True
 
 
-def _settle_whose_word(draft: Draft, seat: str, own: bool) -> None:
-    """The dealer said whose word it was: it is the seat's own from now on, or it is gone."""
+def settle_whose_word(draft: Draft, seat: str, own: bool) -> None:
+    """It is settled whose word it was: it is the seat's own from now on, or it is gone."""
     state = draft.state
     attempt = state.attempts.get(seat)
     word = doubtful_word(attempt) if attempt is not None else None

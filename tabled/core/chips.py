@@ -12,7 +12,7 @@ from tabled.core.sight import watched
 from tabled.core.state import Line, TableState, area_key, place_at
 from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.motion import strange
-from tabled.fusion.presence import Area, lower, observe, owner
+from tabled.fusion.presence import Area, lower, observe, owner, read_across
 from tabled.model.ruling import Reason
 
 HITS_WITHOUT_A_HAND = 5
@@ -100,7 +100,7 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     there = owner(state.areas, uid, here, state.config.fusion.sensor)
     if there == here or (here is None and there is not None and _strange(state, uid, there)):
         return
-    if there is not None and here is not None and _untouched(state, uid, here):
+    if there is not None and here is not None and _untouched(state, uid, here, there):
         return  # read across a neighbour's antenna: nobody has been near it to move it
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
@@ -116,15 +116,27 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
 
 def _strange(state: TableState, uid: str, key: str) -> bool:
     """A new tag on a line that no hand has been near: most likely read across from a neighbour.  It must be read again
-    and again before it counts, for the camera may have missed a hand."""
+    and again before it counts, for the camera may have missed a hand.  One that lay there before has not been away."""
     sighting = state.areas[key].tags[uid]
+    seat = _bet_seat(state, key)
+    attempt = state.attempts.get(seat)
+    if attempt is not None and any(a.uid == uid for a in attempt.arrivals) or uid in _line(state, seat).missing:
+        return False
     return sighting.hits < HITS_WITHOUT_A_HAND and _no_hand_since(state, key, sighting.arrived.earliest_ns)
 
 
-def _untouched(state: TableState, uid: str, key: str) -> bool:
-    """True when a chip was read on a line after any hand was near it, by what the camera saw: it cannot have left."""
-    sighting = state.areas[key].tags.get(uid)
-    return sighting is not None and _no_hand_since(state, key, sighting.last_ns)
+def _untouched(state: TableState, uid: str, key: str, other: str) -> bool:
+    """True when a chip was read on a line after any hand was near it, by what the camera saw: it cannot have left.
+
+    Unless it never lay there, but where the ``other`` antenna keeps naming it."""
+    sighting, elsewhere = state.areas[key].tags.get(uid), state.areas[other].tags.get(uid)
+    if sighting is None or not _no_hand_since(state, key, sighting.last_ns):
+        return False
+    return elsewhere is None or not read_across(sighting, elsewhere)
+
+
+def _line(state: TableState, seat: str) -> Line:
+    return state.lines.get(seat, Line())
 
 
 def _no_hand_since(state: TableState, key: str, since_ns: int) -> bool:

@@ -65,11 +65,7 @@ def _judge(case: Case, reading: Reading) -> Judgement:
         # What was ruled on has turned out to be nothing, such as a ghost that answered once.
         return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
     hand = case.hand.copy()
-    # Chips that lie there may be worth more than the counted bet, but not once change has been given for them.
-    lying, bet = case.line.chips, hand.bet_of(attempt.seat)
-    if reading.get("change_given", False) or (not lying and bet):
-        lying = (bet,) if bet else ()
-    hand.set_line_chips(attempt.seat, lying)
+    hand.set_line_chips(attempt.seat, _lying_there(case, reading))
     done = acts(attempt, reading, case.fusion)
     if not done:
         return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
@@ -78,6 +74,20 @@ def _judge(case: Case, reading: Reading) -> Judgement:
         return judged
     richer = _by_law(stacks.richer(hand, attempt), case, done)
     return judged if same_effect(judged.ruling, richer.ruling) else stacks.to_floor(case.profile, attempt.seat)
+
+
+def _lying_there(case: Case, reading: Reading) -> tuple[int, ...]:
+    """The chips of the seat's earlier bet as the law counts them; those that vanished unexplained are most likely there.
+
+    They may be worth more than the counted bet, but not once change has been given for them; what is more and not
+    due back any more has been.
+    """
+    line, bet = case.line, case.hand.bet_of(case.attempt.seat)
+    lying = tuple(sorted((*line.chips, *line.missing.values()), reverse=True))
+    given = reading.get("change_given", False) or (not line.back and sum(lying) > bet)
+    if given or (not lying and bet):
+        return (bet,) if bet else ()
+    return lying
 
 
 def _by_law(hand: Hand, case: Case, done: Sequence[AnyAct]) -> Judgement:

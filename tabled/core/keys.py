@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import Press
-from tabled.core import hands, looks, operator
+from tabled.core import hands, looks, operator, words
 from tabled.core.chips import attempt_of
 from tabled.core.corrections import reopen_with_word
 from tabled.core.draft import Draft
@@ -68,7 +68,7 @@ def attach(draft: Draft, press: Press, seat: str, pos: int) -> None:
     elif press.key == "hand_withdraws":
         attempt = replace(attempt, closed_ns=press.span.latest_ns, held=False)
     elif word is not None and len(attempt.words) < MAX_WORDS:
-        word = replace(word, doubtful=_may_be_late(draft, press, word))
+        word = words.noted(draft, word, doubtful=_may_be_late(draft, press, word))
         if attempt.held:
             # After an undo the dealer keys what was really said: it came before the chips that lie there.
             word = replace(word, said_first=True)

@@ -18,7 +18,7 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import blind, chips, corrections, hands, keys, looks, money, operator, sight
+from tabled.core import blind, chips, corrections, hands, keys, looks, money, operator, sight, words
 from tabled.core.adjudicate import adjudicate, deadline_ns, look_due_ns, out_of_turn
 from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Known, Ordered, Seen, Started, Stated, Ticked
@@ -201,6 +201,8 @@ def _advance_betting(draft: Draft) -> bool:
     attempt = state.attempts.get(to_act or "")
     if attempt is None or attempt.held:
         return False
+    if words.settle(draft, attempt):
+        return True
     if not attempt.empty or state.standing is not None:
         # Empty with a ruling standing: its only chips turned out to be a ghost.
         return adjudicate(draft, attempt)

@@ -53,7 +53,7 @@ class Arrival(msgspec.Struct, frozen=True):
 class Spoken(msgspec.Struct, frozen=True):
     """One declaration as the panel reported it.  ``span`` bounds the word itself, not the press.
 
-    ``doubtful`` when it may have been the word of the seat that acted before.
+    ``doubtful`` when it may have been the word of the seat that acted before; ``echo`` if it says what that seat did.
     """
 
     say: Say
@@ -61,6 +61,7 @@ class Spoken(msgspec.Struct, frozen=True):
     said_first: bool
     pos: int
     doubtful: bool = False
+    echo: bool = False
 
 
 class Doubt(msgspec.Struct, frozen=True):

@@ -18,7 +18,9 @@ def closes_ns(attempt: Attempt, fusion: FusionSettings) -> int | None:
         quiet = attempt.last_ns() + fusion.motion_close_ms * MS
     touch = attempt.first_touch()
     if touch is None:
-        # A word alone: the chips that go with it are on their way.
+        # A word alone: the chips that go with it are on their way, and if it was another's, they will tell.
+        if all(w.doubtful for w in attempt.words):
+            quiet += fusion.whose_word_ms * MS
         return quiet + fusion.reaction_max_ms * MS
     return max(quiet, touch.latest_ns + fusion.reaction_max_ms * MS)
 

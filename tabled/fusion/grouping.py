@@ -101,7 +101,7 @@ def _trip_cost(arrival: Arrival, trip: Trip, begins: int, ends: int, model: Sens
     for since, until in itertools.pairwise(edges):
         missed = [m for m in arrival.misses if m.start_ns >= until]
         halvings = (whole // max(1, until - since)).bit_length() - 1
-        costs.append(miss_cost(missed, model) + halvings * LN_2)
+        costs.append(miss_cost(missed, model) + halvings * LN_2 + (model.found_again if missed else 0))
     return min(costs)
 
 

@@ -58,7 +58,7 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
     other = doubtful_word(attempt)
     if other is not None:
         # A seat says one thing: with a newer word of its own the older one was the seat's before.
-        found.append(Doubt("own_word", other is attempt.words[-1]))
+        found.append(Doubt("own_word", other is attempt.words[-1] and not other.echo))
     if any(_word_order(w, attempt) is None for w in attempt.words):
         # A dealer who heard the word before the chips moved presses within his reaction time,
         # so the press nearest to the touch more likely reports a word that came first.

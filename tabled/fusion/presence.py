@@ -19,6 +19,11 @@ from tabled.fusion.settings import SensorModel
 MAX_TAGS_PER_AREA = 512
 """More tags than this on one antenna are not chips on a line; further new ones are refused and counted."""
 
+HITS_ACROSS = 3
+"""So many more readings than its neighbour's make it certain which of two antennas a tag lies on."""
+MAX_RECENT = 8
+"""Sightings of a tag whose times are remembered, to compare two antennas that both name it."""
+
 MAX_LOOKS = 40
 """Complete inventories of an antenna that are remembered to weigh when a chip came."""
 
@@ -53,6 +58,8 @@ class Sighting(msgspec.Struct, frozen=True):
     """Inventories in a row that should have named it and did not."""
     hits: int = 1
     """Inventories that named it."""
+    recent_ns: tuple[int, ...] = ()
+    """Starts of the newest few of them, oldest first."""
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -114,12 +121,16 @@ def observe(
             since = missed[0].start_ns if miss_cost(missed, model) >= model.sure else 0
             span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
             level = (model.start_expected if uid in expected else model.start) + model.hit
-            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen.span.earliest_ns)
+            seen_ns = seen.span.earliest_ns
+            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen_ns, recent_ns=(seen_ns,))
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
             peak, last, hits = max(level, known.peak), seen.span.earliest_ns, known.hits + 1
-            tags[uid] = replace(known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits)
+            recent = (*known.recent_ns, last)[-MAX_RECENT:]
+            tags[uid] = replace(
+                known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits, recent_ns=recent
+            )
     left: list[str] = []
     after = replace(area, tags=tags, refused=refused)
     if complete or quiet:
@@ -209,6 +220,13 @@ def owner(areas: Mapping[str, Area], uid: str, now: str | None, model: SensorMod
     if now in levels and levels[best] < levels[now] + model.moved:
         return now
     return best
+
+
+def read_across(here: Sighting, there: Sighting) -> bool:
+    """Whether a tag lies ``there`` though it was named ``here`` too, and no hand can have moved it: since ``there`` names
+    it, it has done so too often for an antenna that reads across from its neighbour."""
+    named_here = sum(ns >= there.recent_ns[0] for ns in here.recent_ns)
+    return len(there.recent_ns) >= named_here + HITS_ACROSS
 
 
 def confidence(level: int) -> int:

@@ -18,7 +18,8 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ``miss_lone`` is -ln(0.05/0.99) and ``miss_buried`` -ln 0.15; ``again_lone`` and ``again_buried`` are -ln 0.22 and
     -ln 0.5 for a look right after one that missed, because misses go together: the chip that was hidden once stays
     hidden; ``again_badly`` is -ln 0.75, for one that lies badly.  ``miss_untouched`` is for a chip that no hand has
-    been near since it was read.  ``elsewhere`` is what an answer on another antenna takes away, ``moved`` by how much
+    been near since it was read.  ``found_again`` is ln(0.85/0.5): a look that names what the one before missed is less
+    likely than one that names what just came.  ``elsewhere`` is what an answer on another antenna takes away, ``moved`` by how much
     another antenna must be likelier before the tag is there.
 
     A reading is sure when any other one costs ``sure`` more (1 in 1000): so a chip was not there before looks that
@@ -39,6 +40,7 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     miss_buried: int = 1900
     again_buried: int = 690
     again_lone: int = 1500
+    found_again: int = 530
     sure: int = 6900
 
 
@@ -55,8 +57,11 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     journal, before the dealer is told that it did not come.
 
     With a camera: a hand that went back less than ``together_mm`` and rested less than ``together_ms`` is still in
-    the same motion; from ``apart_mm`` or ``apart_ms`` on it is in another one (§7.1).  ``hand_gone_ms`` after the hand
+    the same motion; from ``apart_mm`` or ``apart_ms`` on it is in another one (§7.1).  These are what a camera measures:
+    a table is of one mind below 10 mm and 100 ms and from 30 mm or 200 ms on, and what lies between them leaves the
+    camera an error of 6 mm and 30 ms on either side.  ``hand_gone_ms`` after the hand
     left its motion is over; a hand that lies over the line for ``hand_rests_ms`` is waited for no longer.
+    A word that may have been another seat's is asked about when nothing has come after it for ``whose_word_ms`` more.
     """
 
     one_motion_ms: int = 500
@@ -67,12 +72,13 @@ class FusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     reaction_min_ms: int = 200
     reaction_max_ms: int = 1500
     look_grace_ms: int = 500
-    together_mm: int = 10
-    apart_mm: int = 30
-    together_ms: int = 100
-    apart_ms: int = 200
+    together_mm: int = 16
+    apart_mm: int = 24
+    together_ms: int = 130
+    apart_ms: int = 170
     hand_gone_ms: int = 400
     hand_rests_ms: int = 4000
+    whose_word_ms: int = 4000
     sensor: SensorModel = SensorModel()
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from firmware_bridge.wire import TimeSpan
-from tabled.fusion.settings import FusionSettings
+from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.camera import HandMoved, HandOf
 
 MAX_STROKES = 24
@@ -90,16 +90,24 @@ def trips(strokes: tuple[Stroke, ...], settings: FusionSettings) -> tuple[Trip, 
     own = players(strokes)
     out: list[Trip] = []
     for n, stroke in enumerate(own):
+        begins = stroke.begins.earliest_ns - _held_on_ns(stroke, settings)
         ends = stroke.left.latest_ns if stroke.left is not None else None
         if n + 1 < len(own) and (ends is None or not own[n + 1].first):
             # It went on over the line: what it let go, it let go before the next stroke was under way.
-            ends = own[n + 1].begins.latest_ns
+            ends = max(begins, own[n + 1].begins.latest_ns - _held_on_ns(own[n + 1], settings))
         parting, apart = _parting(stroke, settings) if out else ("none", False)
         if out and parting == "none":
             out[-1] = replace(out[-1], ends_ns=ends)
         else:
-            out.append(Trip(stroke.begins.earliest_ns, ends, parting, apart))
+            out.append(Trip(begins, ends, parting, apart))
     return tuple(out)
+
+
+def _held_on_ns(stroke: Stroke, settings: FusionSettings) -> int:
+    """How long before a stroke its motion began: a hand that rested over the line, let go and went straight on, without
+    going back, has not rested since (§7.1): those chips are of this motion."""
+    rested = not stroke.first and stroke.retreat_mm < settings.together_mm and stroke.pause_ms >= settings.together_ms
+    return settings.together_ms * MS if rested else 0
 
 
 def _parting(stroke: Stroke, settings: FusionSettings) -> tuple[Parting, bool]:

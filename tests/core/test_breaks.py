@@ -259,6 +259,8 @@ def test_a_raise_keyed_just_behind_a_ruling_may_be_the_seats_before_and_is_asked
     bench.wait(1900)
     assert bench.final("3").ruling.action == "call"
     bench.press("raise")
+    bench.wait(4000)
+    assert not bench.of(QuestionAsked), "what comes next may tell"
     bench.wait(3000)
     assert bench.of(QuestionAsked)[-1].reason.code == "ask_own_word"
     assert {r.ruling.seat for r in finals(bench)} == {"3"}

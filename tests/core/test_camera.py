@@ -48,7 +48,6 @@ def test_a_second_trip_with_more_chips_is_a_string_bet(retreat_mm: int, pause_ms
 def test_a_second_trip_right_behind_the_first_is_asked_about_when_the_chip_may_have_been_there() -> None:
     bench = dealt()
     bench.trip("3", 100)
-    bench.wait(200)
     bench.trip("3", 500, retreat_mm=60, pause_ms=300)
     bench.wait(3000)
     assert questions(bench) == ["ask_one_motion"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tabled.model.outcome import QuestionAsked, RulingIssued
+from tabled.model.outcome import AlertRaised, QuestionAsked, RulingIssued
 from tests.core.driver import Bench
 from tests.core.test_breaks import dealt
 
@@ -62,7 +62,7 @@ def test_a_chip_given_back_before_its_act_was_reopened_does_not_lie_there_for_ev
     assert there[0] not in bench.state.lines["3"].settled
 
 
-def test_two_words_that_may_be_the_last_seats_are_asked_about_one_by_one() -> None:
+def test_a_word_that_repeats_the_last_seats_act_is_that_seats_once_another_word_stands_behind_it() -> None:
     bench = dealt()
     bench.put("3", 500, 500)
     while bench.view.to_act == "3":
@@ -72,14 +72,8 @@ def test_two_words_that_may_be_the_last_seats_are_asked_about_one_by_one() -> No
     bench.press("call")
     bench.put("1", 500, 500)
     bench.wait(5000)
-    assert [q.reason.code for q in bench.of(QuestionAsked)] == ["ask_own_amount"]
-    assert bench.of(QuestionAsked)[0].stands == "key_b", "a newer word of its own stands behind it"
-    bench.press("key_b")
-    bench.wait(3000)
-    if bench.state.question is not None:
-        assert bench.of(QuestionAsked)[-1].reason.code == "ask_own_word"
-        bench.press("key_a")
-        bench.wait(2000)
+    assert not bench.of(QuestionAsked)
+    assert any(a.reason.code == "word_of_seat_before" for a in bench.of(AlertRaised)), "it is said aloud"
     assert (bench.final("1").ruling.action, bench.final("1").ruling.to) == ("call", 1000)
     assert bench.final("3").ruling.to == 1000
 
