@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tabled.core import looks, stacks
 from tabled.core.draft import Draft
-from tabled.core.judging import case_of, doubts_of, judgement_of, same_effect
+from tabled.core.judging import case_of, doubts_of, judgement_of, same_effect, word_could_change
 from tabled.core.memo import Case, Reading
 from tabled.core.sight import act_over
 from tabled.core.state import (
@@ -40,7 +40,7 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     found = doubts_of(draft, case)
     judged = judgement_of(draft, case, _reading(draft, found))
     ruling = judged.ruling
-    missing = _missing(state, attempt, over_ns(draft, attempt))
+    missing = _missing(state, attempt, _over_ns(draft, case, judged))
     over = _over(draft, attempt, ruling, missing)
     due = over and (ruling.action != "pending" or _released(ruling))
     _tell_of_looks(draft, attempt, ruling, missing, due=due)
@@ -59,14 +59,24 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
 
 def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
     """When the attempt's motion and words are over, if nothing more comes.  None: it waits for an event."""
-    config = draft.state.config
-    assert config is not None
-    return closes_ns(attempt, config.fusion)
+    return closes_ns(attempt, draft.state.fusion)
 
 
 def over_ns(draft: Draft, attempt: Attempt) -> int | None:
     """When the motion was over by the dealer's key, or will be if nothing more comes; None: it waits for an event."""
     return attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
+
+
+def _over_ns(draft: Draft, case: Case, judged: Judgement) -> int | None:
+    """When the act is over: no word is waited for that would change nothing, whatever it was."""
+    attempt = case.attempt
+    over = over_ns(draft, attempt)
+    still = closes_ns(attempt, draft.state.fusion, words=False)
+    if over is None or still is None or not attempt.arrivals or not still <= draft.state.now_ns < over:
+        return over
+    if looks.awaited(draft.state, attempt, still) or word_could_change(case, judged.ruling):
+        return over
+    return still
 
 
 def look_due_ns(draft: Draft) -> int | None:
@@ -142,9 +152,20 @@ def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.A
     if not attempt.arrivals:
         if ruling.action in ("fold", "check", "call_or_fold"):
             return True
-    elif any(not a.certain and not a.taken_back for a in attempt.arrivals) or _may_lie_there(state, attempt):
+    elif (
+        any(not a.certain and not a.taken_back for a in attempt.arrivals)
+        or _may_lie_there(state, attempt)
+        or _may_have_come(state, attempt.seat)
+    ):
         return False
     return missing == ()
+
+
+def _may_have_come(state: TableState, seat: str) -> bool:
+    """Whether a chip is read on the line that is not counted yet: it lies there, or a neighbour's is read across."""
+    assert state.config is not None
+    tags = (uid for area in bet_areas(state, seat) if area is not None for uid in area.tags)
+    return any(uid in state.config.chips and uid not in state.places for uid in tags)
 
 
 def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
@@ -156,7 +177,7 @@ def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
     if not away:
         return False
     areas = [area for area in bet_areas(state, attempt.seat) if area is not None]
-    model = state.config.fusion.sensor
+    model = state.fusion.sensor
     return not all(surely_gone(area.looks, state.gone_ns.get(uid, 0), model) for uid in away for area in areas)
 
 

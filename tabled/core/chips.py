@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
-from tabled.core import money, sight
+from tabled.core import learning, money, sight
 from tabled.core.draft import Draft
 from tabled.core.entries import Known
 from tabled.core.sight import watched
@@ -56,7 +56,7 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
     if place is None:
         draft.alert(key, "warning", Reason("antenna_unknown", {"device": seen.device, "antenna": seen.antenna}))
         return
-    model = config.fusion.sensor
+    model = state.fusion.sensor
     before = state.areas.get(key, Area())
     hand_ns = sight.hand_ns(state, place.seat) if place.kind == "bet" else None
     expected = frozenset[str]()
@@ -74,6 +74,8 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
                 areas[other] = lower(areas[other], uid, model)
                 doubled.add(uid)
     state.areas = areas
+    if (area.again, area.found) != (before.again, before.found):
+        learning.misses(state)
     for uid in sorted({*seen_now, *delta.left}):
         if uid not in doubled and uid in area.tags and state.places.get(uid) == key:
             continue  # it lies where it lay, and no other antenna knows it
@@ -97,7 +99,7 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     state = draft.state
     assert state.config is not None
     here = state.places.get(uid)
-    there = owner(state.areas, uid, here, state.config.fusion.sensor)
+    there = owner(state.areas, uid, here, state.fusion.sensor)
     if there == here or (here is None and there is not None and _strange(state, uid, there)):
         return
     if there is not None and here is not None and _untouched(state, uid, here, there):
@@ -120,9 +122,9 @@ def _strange(state: TableState, uid: str, key: str) -> bool:
     sighting = state.areas[key].tags[uid]
     seat = _bet_seat(state, key)
     attempt = state.attempts.get(seat)
-    if attempt is not None and any(a.uid == uid for a in attempt.arrivals) or uid in _line(state, seat).missing:
+    if (attempt is not None and any(a.uid == uid for a in attempt.arrivals)) or uid in _line(state, seat).missing:
         return False
-    return sighting.hits < HITS_WITHOUT_A_HAND and _no_hand_since(state, key, sighting.arrived.earliest_ns)
+    return sighting.hits < HITS_WITHOUT_A_HAND and _no_hand_since(state, key, sighting.reach_ns)
 
 
 def _untouched(state: TableState, uid: str, key: str, other: str) -> bool:
@@ -163,7 +165,7 @@ def _report_unknown(draft: Draft, seen: Present, area: Area, key: str) -> None:
         if t.uid not in config.chips
         and t.uid not in config.barred
         and t.uid in area.tags
-        and area.tags[t.uid].level >= config.fusion.sensor.confirmed
+        and area.tags[t.uid].level >= draft.state.fusion.sensor.confirmed
     ]
     subject = f"unknown_tag:{key}"
     if strangers:
@@ -181,7 +183,7 @@ def _report_barred(draft: Draft, seen: Present, area: Area) -> None:
     for tag in seen.tags:
         status = config.barred.get(tag.uid)
         known = area.tags.get(tag.uid)
-        if status is not None and known is not None and known.level >= config.fusion.sensor.confirmed:
+        if status is not None and known is not None and known.level >= draft.state.fusion.sensor.confirmed:
             place = config.layout.place_of(seen.device, seen.antenna)
             params: dict[str, int | str] = {"seat": place.seat if place else "", "uid": tag.uid, "status": status}
             draft.alert(f"barred:{tag.uid}", "fault", Reason("chip_barred", params))
@@ -201,7 +203,7 @@ def _came(draft: Draft, seat: str, uid: str, area: Area, origin: str | None) -> 
         if not missing:
             draft.clear(f"line:{seat}")
         return
-    if uid in line.settled:
+    if uid in line.settled or (uid in line.returned and _never_left(draft, seat, line, uid, value)):
         return
     paid = line.owed > 0 and origin == f"stack:{seat}"
     if state.phase == "sweeping" and uid in state.known and not paid:
@@ -227,6 +229,26 @@ def _came(draft: Draft, seat: str, uid: str, area: Area, origin: str | None) -> 
     else:
         draft.alert(f"line:{seat}", "warning", Reason("chips_no_turn", {"seat": seat, "value": value}))
         draft.set_line(seat, replace(line, settled={**line.settled, uid: value}))
+
+
+def _never_left(draft: Draft, seat: str, line: Line, uid: str, value: int) -> bool:
+    """Take a chip back into the line that seemed to have been returned, if no hand of the player can have brought it
+    again since; then a chip that is missing is the one that was.  False where that cannot be told."""
+    state = draft.state
+    since = state.gone_ns.get(uid)
+    if since is None or sight.player_since(state, seat, since):
+        return False
+    returned = {u: v for u, v in line.returned.items() if u != uid}
+    missing, back = dict(line.missing), line.back + value
+    for gone, worth in line.missing.items():
+        if worth <= back:
+            del missing[gone]
+            returned[gone], back = worth, back - worth
+    settled = {**line.settled, uid: value}
+    draft.set_line(seat, replace(line, settled=settled, missing=missing, returned=returned, back=back))
+    if not missing:
+        draft.clear(f"line:{seat}")
+    return True
 
 
 def _fetches_a_raise(draft: Draft, seat: str) -> bool:
@@ -262,7 +284,9 @@ def _arrive(draft: Draft, seat: str, uid: str, value: int, area: Area) -> None:
         draft.alert(f"line:{seat}", "fault", Reason("too_many_chips", {"seat": seat, "limit": MAX_ARRIVALS}))
         return
     sighting = area.tags[uid]
-    arrival = Arrival(uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses)
+    arrival = Arrival(
+        uid, value, sighting.arrived, sighting.first_pos, misses=sighting.misses, reach_ns=sighting.reach_ns
+    )
     attempt = replace(attempt, arrivals=(*attempt.arrivals, arrival), held=False)
     state.attempts = {**state.attempts, seat: watched(state, attempt)}
 
@@ -344,7 +368,9 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool, 
         # Change being made: a chip worth more than is due goes, and the rest is brought back in smaller ones.
         short = max(0, value - line.back)
         back = max(0, line.back - value)
-        draft.set_line(seat, replace(line, settled=settled, back=back, owed=line.owed + short))
+        returned = {**line.returned, uid: value}
+        owed = line.owed + short
+        draft.set_line(seat, replace(line, settled=settled, back=back, owed=owed, returned=returned))
         _pay_with_what_came(draft, seat)
     elif state.phase != "betting":
         draft.set_line(seat, replace(line, settled=settled, back=max(0, line.back - value)))
@@ -366,7 +392,7 @@ def forget_times(attempt: Attempt, now_ns: int) -> Attempt:
     wide = TimeSpan(min(0, now_ns), now_ns)
     return replace(
         attempt,
-        arrivals=tuple(replace(a, span=wide, misses=()) for a in attempt.arrivals),
+        arrivals=tuple(replace(a, span=wide, misses=(), reach_ns=None) for a in attempt.arrivals),
         words=tuple(replace(w, span=wide) for w in attempt.words),
         strokes=(),
         sighted=False,

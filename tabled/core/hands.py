@@ -45,7 +45,7 @@ def start(draft: Draft, setup: HandSetup) -> None:
     state.held_at = {}
     state.early = ()
     state.known = frozenset(uid for line in state.lines.values() for uid in line.settled)
-    state.post_by_ns = state.now_ns + (state.config.fusion.post_wait_ms * MS if state.config is not None else 0)
+    state.post_by_ns = state.now_ns + (state.fusion.post_wait_ms * MS if state.config is not None else 0)
     state.ruled = ()
     state.corrects = None
     state.floor_waiting = None

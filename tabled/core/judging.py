@@ -10,7 +10,7 @@ from tabled.core.memo import Case, Judged, Reading
 from tabled.core.state import Line
 from tabled.fusion.attempt import Attempt, Doubt
 from tabled.fusion.motion import acts, doubts
-from tabled.model.acts import AnyAct
+from tabled.model.acts import AnyAct, Say
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.hand import Hand
 from tabled.rules.judge import Judgement, judge
@@ -25,7 +25,7 @@ def case_of(draft: Draft, attempt: Attempt, hand: Hand | None = None, line: Line
     assert state.config is not None
     assert state.hand_profile is not None
     line = line if line is not None else draft.line(attempt.seat)
-    return Case(attempt, hand, line, state.hand_profile, state.config.fusion)
+    return Case(attempt, hand, line, state.hand_profile, state.fusion)
 
 
 def doubts_of(draft: Draft, case: Case) -> tuple[Doubt, ...]:
@@ -43,6 +43,21 @@ def judgement_of(draft: Draft, case: Case, reading: Reading) -> Judgement:
     return judgement
 
 
+def word_could_change(case: Case, ruling: Ruling) -> bool:
+    """Whether a word that was said before the chips and is still to be keyed could make another ruling of them.
+
+    Tried are all words that bind, with the least and the largest amounts and that of the chips.
+    """
+    hand, seat = case.hand, case.attempt.seat
+    if hand.to_act != seat or case.attempt.words:
+        return True
+    option, total = hand.option(seat), hand.bet_of(seat) + sum(a.value for a in case.attempt.arrivals)
+    amounts = {option.raise_min_to, option.raise_max_to, total}
+    tried = [Say(seat, word) for word in ("call", "all_in", "bet", "raise")]
+    tried += [Say(seat, "raise", to, "to") for to in sorted(to for to in amounts if to is not None)]
+    return any(not same_effect(_with_word(case, say).ruling, ruling) for say in tried)
+
+
 def _known(draft: Draft, case: Case) -> Judged:
     known = draft.state.memo.find(case)
     if known is None:
@@ -56,17 +71,30 @@ def _known(draft: Draft, case: Case) -> Judged:
 
 def _doubts(case: Case) -> tuple[Doubt, ...]:
     found = (*doubts(case.attempt, case.fusion), *stacks.doubts(case.hand, case.line, case.attempt))
-    return (Doubt("change_given", True), *found) if case.line.back > 0 else found
+    return (Doubt("change_given", True), *found) if case.line.back > 0 and not _dealer_came(case.attempt) else found
 
 
-def _judge(case: Case, reading: Reading) -> Judgement:
+def _dealer_came(attempt: Attempt) -> bool:
+    """Whether the camera saw the dealer's arm over the line since the seat's last act: change has been given."""
+    touch = attempt.first_touch()
+    by_ns = touch.earliest_ns if touch is not None else None
+    dealers = [s.left for s in attempt.strokes if s.by == "dealer" and s.left is not None]
+    return attempt.sighted and any(by_ns is None or left.latest_ns <= by_ns for left in dealers)
+
+
+def _with_word(case: Case, say: Say) -> Judgement:
+    """The law on the best reading, had this been said before the chips."""
+    return _judge(case, {d.kind: d.best for d in _doubts(case)}, (say,))
+
+
+def _judge(case: Case, reading: Reading, said: tuple[Say, ...] = ()) -> Judgement:
     attempt = case.attempt
     if attempt.empty:
         # What was ruled on has turned out to be nothing, such as a ghost that answered once.
         return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
     hand = case.hand.copy()
     hand.set_line_chips(attempt.seat, _lying_there(case, reading))
-    done = acts(attempt, reading, case.fusion)
+    done = (*said, *acts(attempt, reading, case.fusion))
     if not done:
         return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
     judged = _by_law(hand, case, done)
@@ -77,14 +105,14 @@ def _judge(case: Case, reading: Reading) -> Judgement:
 
 
 def _lying_there(case: Case, reading: Reading) -> tuple[int, ...]:
-    """The chips of the seat's earlier bet as the law counts them; those that vanished unexplained are most likely there.
+    """The chips of the seat's earlier bet as the law counts them; most likely with those that vanished.
 
     They may be worth more than the counted bet, but not once change has been given for them; what is more and not
     due back any more has been.
     """
     line, bet = case.line, case.hand.bet_of(case.attempt.seat)
     lying = tuple(sorted((*line.chips, *line.missing.values()), reverse=True))
-    given = reading.get("change_given", False) or (not line.back and sum(lying) > bet)
+    given = reading.get("change_given", line.back > 0) or (not line.back and sum(lying) > bet)
     if given or (not lying and bet):
         return (bet,) if bet else ()
     return lying

@@ -106,7 +106,7 @@ def _may_be_late(draft: Draft, press: Press, word: Spoken) -> bool:
 
 def _word(draft: Draft, press: Press, seat: str, pos: int) -> Spoken | None:
     assert draft.state.config is not None
-    return spoken(press, seat, pos, draft.state.config.fusion)
+    return spoken(press, seat, pos, draft.state.fusion)
 
 
 def _meant(draft: Draft, press: Press) -> str:
@@ -125,7 +125,7 @@ def _bounced(draft: Draft, press: Press) -> bool:
     if last is None or (last.key, last.seat, last.amount) != (press.key, press.seat, press.amount):
         return False
     assert state.config is not None
-    bounce_ns = state.config.fusion.key_bounce_ms * MS
+    bounce_ns = state.fusion.key_bounce_ms * MS
     if press.boot != last.boot or not 0 <= press.span.earliest_ns - last.span.latest_ns < bounce_ns:
         return False
     draft.alert("panel", "info", Reason("key_twice", {"key": press.key}))

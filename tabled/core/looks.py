@@ -17,9 +17,9 @@ from tabled.core.draft import Draft
 from tabled.core.entries import Stated
 from tabled.core.state import TableState, area_key, bet_antennas
 from tabled.fusion.attempt import Attempt
-from tabled.fusion.closing import still_since_ns
-from tabled.fusion.presence import Area, surely_shown
-from tabled.fusion.settings import MS, SensorModel
+from tabled.fusion.closing import still_since_ns, untouched_since_ns
+from tabled.fusion.presence import Area, looks_wanted, surely_shown
+from tabled.fusion.settings import MS
 from tabled.model.layout import Antenna
 from tabled.model.ruling import Reason
 
@@ -71,8 +71,8 @@ def awaited(state: TableState, attempt: Attempt, over_ns: int) -> tuple[Awaited,
         if bound is None or _lost(state, antenna):
             found.append(Awaited(antenna, over_ns, None))
         elif attempt.arrivals:
-            if not _shows_all(state, area, still_since_ns(attempt, over_ns), over_ns):
-                within_ns = bound.removal_ns * _looks_wanted(state.config.fusion.sensor)
+            if not _shows_all(state, area, attempt, over_ns):
+                within_ns = bound.removal_ns * looks_wanted(state.fusion.sensor)
                 found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, within_ns)))
         else:
             seen_ns = area.new_tags_ns() if area is not None else None
@@ -82,18 +82,12 @@ def awaited(state: TableState, attempt: Attempt, over_ns: int) -> tuple[Awaited,
     return tuple(found)
 
 
-def _shows_all(state: TableState, area: Area | None, since_ns: int, over_ns: int) -> bool:
+def _shows_all(state: TableState, area: Area | None, attempt: Attempt, over_ns: int) -> bool:
     """Whether looks show all that lies there: so many since the motion ended that no buried chip can have escaped
-    them all, and a full one since the act was over, for a chip may have been taken back."""
-    assert state.config is not None
-    if area is None or area.clean is None or area.clean.earliest_ns < over_ns:
+    them all, and a full one since a chip may have been taken back."""
+    if area is None or area.clean is None or area.clean.earliest_ns < untouched_since_ns(attempt, over_ns):
         return False
-    return surely_shown(area.looks, since_ns, state.config.fusion.sensor)
-
-
-def _looks_wanted(model: SensorModel) -> int:
-    """Looks at a stack that no buried chip escapes."""
-    return 1 - (model.miss_buried - model.sure) // model.again_buried
+    return surely_shown(area.looks, still_since_ns(attempt, over_ns), state.fusion.sensor)
 
 
 def awaited_beside(state: TableState, attempt: Attempt) -> tuple[Awaited, ...]:
@@ -125,7 +119,7 @@ def _lost(state: TableState, antenna: Antenna) -> bool:
 def _limit(state: TableState, key: str, since_ns: int, within_ns: int) -> int:
     """A reader that was away has its time from when it was back."""
     assert state.config is not None
-    return max(since_ns, state.bound_since_ns.get(key, 0)) + within_ns + state.config.fusion.look_grace_ms * MS
+    return max(since_ns, state.bound_since_ns.get(key, 0)) + within_ns + state.fusion.look_grace_ms * MS
 
 
 def overdue(state: TableState, missing: tuple[Awaited, ...]) -> Awaited | None:

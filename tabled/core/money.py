@@ -146,7 +146,7 @@ def _explained(state: TableState, landing: Landing) -> bool:
 def _looked(state: TableState, landing: Landing) -> bool:
     """Whether the reader looked often enough since to have named a tag there."""
     assert state.config is not None
-    model, since_ns = state.config.fusion.sensor, landing.span.latest_ns
+    model, since_ns = state.fusion.sensor, landing.span.latest_ns
     areas = bet_areas(state, landing.seat)
     return all(area is not None and surely_shown(area.looks, since_ns, model) for area in areas)
 
@@ -155,7 +155,7 @@ def _twice(draft: Draft, uid: str, key: str) -> None:
     """One number that two places far from each other keep answering with is on two chips."""
     state = draft.state
     assert state.config is not None
-    confirmed = state.config.fusion.sensor.confirmed
+    confirmed = state.fusion.sensor.confirmed
     here = state.areas[key].tags.get(uid)
     if here is None or here.level < confirmed:
         return

@@ -9,7 +9,7 @@ from tabled.core import money
 from tabled.core.draft import Draft
 from tabled.core.state import TableState
 from tabled.fusion.attempt import Attempt
-from tabled.fusion.strokes import MAX_STROKES, follow
+from tabled.fusion.strokes import MAX_STROKES, follow, players
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.ruling import Reason
 
@@ -100,6 +100,16 @@ def hand_ns(state: TableState, seat: str) -> int | None:
     if since is None or clear is None:
         return None
     return max(since, clear, state.sight.hand_ns.get(seat, 0))
+
+
+def player_since(state: TableState, seat: str, since_ns: int) -> bool:
+    """Whether a hand of the player, or one that may be his, was over the line at or after an instant; True where the
+    camera did not watch all the time since."""
+    since, clear = state.sight.since_ns, state.sight.clear_ns.get(seat, 0)
+    if since is None or clear is None or max(since, clear) > since_ns:
+        return True
+    strokes = players(state.sight.strokes.get(seat, ()))
+    return any(s.left is None or s.left.latest_ns >= since_ns for s in strokes)
 
 
 def _watching(draft: Draft, device: str, seat: str) -> bool:

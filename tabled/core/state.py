@@ -15,6 +15,7 @@ from tabled.core.entries import Bound, TableConfig
 from tabled.core.memo import Memo
 from tabled.fusion.attempt import Attempt, DoubtKind
 from tabled.fusion.presence import Area
+from tabled.fusion.settings import FusionSettings
 from tabled.fusion.strokes import Stroke
 from tabled.model.hand import SeatView
 from tabled.model.layout import Antenna, Place
@@ -45,12 +46,14 @@ class Line(msgspec.Struct, frozen=True):
     ``settled`` are chips (UID to value) that belong to acts already ruled or to posts, in the order in which they
     came; ``ante`` are those of them that are an ante, which the dealer may sweep at any time.  ``posted``
     counts what has been put up before the first act, ``owed`` what a final ruling still asks for and ``back``
-    what it gives back.  ``missing`` are settled chips that vanished while nothing explained it.
+    what it gives back.  ``missing`` are settled chips that vanished while nothing explained it, ``returned`` those that
+    went while something was due back.
     """
 
     settled: dict[str, int] = {}
     ante: dict[str, int] = {}
     missing: dict[str, int] = {}
+    returned: dict[str, int] = {}
     posted: int = 0
     owed: int = 0
     back: int = 0
@@ -138,6 +141,8 @@ class TableState(msgspec.Struct, kw_only=True):
 
     config: TableConfig | None = None
     profile: Profile | None = None
+    fusion: FusionSettings = FusionSettings()
+    """As configured, with what this table has taught since (see `tabled.core.learning`)."""
     epoch: str = ""
     clock: str = ""
     position: int = 0

@@ -18,7 +18,7 @@ from firmware_bridge.wire import (
     Restarted,
     TimeSpan,
 )
-from tabled.core import blind, chips, corrections, hands, keys, looks, money, operator, sight, words
+from tabled.core import blind, chips, corrections, hands, keys, learning, looks, money, operator, sight, words
 from tabled.core.adjudicate import adjudicate, deadline_ns, look_due_ns, out_of_turn
 from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Known, Ordered, Seen, Started, Stated, Ticked
@@ -111,6 +111,8 @@ def _start(draft: Draft, entry: Started) -> None:
     state.sight = Sight()
     state.epoch = entry.epoch
     state.config = entry.config
+    state.fusion = entry.config.fusion
+    learning.misses(state)
     state.profile = entry.config.profile
 
 
@@ -119,7 +121,13 @@ def _forget_clock(draft: Draft, now_ns: int) -> None:
     state = draft.state
     wide = TimeSpan(min(0, now_ns), now_ns)
     state.areas = {
-        key: replace(area, tags={u: replace(t, arrived=wide, misses=()) for u, t in area.tags.items()})
+        key: replace(
+            area,
+            tags={
+                u: replace(t, arrived=wide, misses=(), reach_ns=wide.earliest_ns, recent_ns=())
+                for u, t in area.tags.items()
+            },
+        )
         for key, area in state.areas.items()
     }
     state.attempts = {s: chips.forget_times(a, now_ns) for s, a in state.attempts.items()}

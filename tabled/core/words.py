@@ -1,8 +1,8 @@
 """Whose word it was: a key pressed late may report what the seat before said.
 
-What was said, what that seat did and what this seat has done since tell it apart in most cases: a word that repeats what
-was ruled for the seat before and makes no sense of this one is that seat's; one that makes sense here alone is this
-seat's.  Until this seat has done more than (perhaps) speak there is time to wait; then what is left is asked.
+What was said, what that seat did and what this seat has done since tell it apart in most cases: a word that repeats
+what was ruled for the seat before and makes no sense of this one is that seat's; one that makes sense here alone is
+this seat's.  Until this seat has done more than (perhaps) speak there is time to wait; then what is left is asked.
 """
 
 from __future__ import annotations

@@ -41,6 +41,8 @@ class Arrival(msgspec.Struct, frozen=True):
     """The dealer said that it had been put down."""
     own: bool = False
     """The dealer said that it was the seat's act."""
+    reach_ns: int | None = None
+    """It may lie there since then, however badly it lies; None: since ``span`` begins."""
 
     @property
     def likely(self) -> TimeSpan:

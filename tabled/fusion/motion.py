@@ -148,10 +148,12 @@ def strange(attempt: Attempt) -> tuple[Arrival, ...]:
         return ()
     hands = players(attempt.strokes)
     return tuple(
-        a
-        for a in attempt.arrivals
-        if not a.own and not any(over(s, a.span.earliest_ns, a.span.latest_ns) for s in hands)
+        a for a in attempt.arrivals if not a.own and not any(over(s, _reach_ns(a), a.span.latest_ns) for s in hands)
     )
+
+
+def _reach_ns(arrival: Arrival) -> int:
+    return arrival.span.earliest_ns if arrival.reach_ns is None else arrival.reach_ns
 
 
 def held(attempt: Attempt) -> tuple[Arrival, ...]:

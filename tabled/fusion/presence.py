@@ -8,7 +8,7 @@ had been told to stay quiet is a clean answer for every tag but those.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -24,7 +24,9 @@ HITS_ACROSS = 3
 MAX_RECENT = 8
 """Sightings of a tag whose times are remembered, to compare two antennas that both name it."""
 
-MAX_LOOKS = 40
+MAX_COUNTED = 4000
+"""Misses that are remembered of an antenna; beyond it the older ones count half."""
+MAX_LOOKS = 48
 """Complete inventories of an antenna that are remembered to weigh when a chip came."""
 
 Inventory = Present | CleanEmpty | Corrupt
@@ -32,11 +34,12 @@ Inventory = Present | CleanEmpty | Corrupt
 
 class Look(msgspec.Struct, frozen=True):
     """One inventory that names every tag there but the ``quiet`` ones: when it began, and whether other chips lay
-    there that could hide one."""
+    there that could hide one.  ``changed`` if it names other tags than the one before: then it is no echo of it."""
 
     start_ns: int
     crowded: bool
     quiet: frozenset[str] = frozenset()
+    changed: bool = False
 
 
 class Sighting(msgspec.Struct, frozen=True):
@@ -58,6 +61,8 @@ class Sighting(msgspec.Struct, frozen=True):
     """Inventories in a row that should have named it and did not."""
     hits: int = 1
     """Inventories that named it."""
+    reach_ns: int = 0
+    """Start of the oldest look that even a chip which lies badly may have escaped, with all looks after it."""
     recent_ns: tuple[int, ...] = ()
     """Starts of the newest few of them, oldest first."""
 
@@ -74,6 +79,10 @@ class Area(msgspec.Struct, frozen=True):
     refused: int = 0
     looks: tuple[Look, ...] = ()
     fresh: TimeSpan | None = None
+    again: int = 0
+    """Of looks right behind one that missed a tag which lay there, those that missed it too."""
+    found: int = 0
+    """Of the same looks, those that named it."""
 
     def new_tags_ns(self) -> int | None:
         """Start of the newest inventory that would have named a new tag; None before any."""
@@ -109,33 +118,40 @@ def observe(
     complete = isinstance(seen, CleanEmpty) or seen.complete
     tags = dict(area.tags)
     came: list[str] = []
-    refused = area.refused
+    refused, again, found = area.refused, area.again, area.found
     for uid in uids:
         known = tags.get(uid)
         if known is None and len(tags) >= MAX_TAGS_PER_AREA:
             refused += 1
             continue
         if known is None:
-            missed = _may_have_missed([look for look in area.looks if uid not in look.quiet], model)
+            looks = [look for look in area.looks if uid not in look.quiet]
+            missed = _may_have_missed(looks, model)
             # Too few looks so far: the tag may have lain there all the time.
             since = missed[0].start_ns if miss_cost(missed, model) >= model.sure else 0
             span = TimeSpan(min(since, seen.span.latest_ns), seen.span.latest_ns)
             level = (model.start_expected if uid in expected else model.start) + model.hit
-            seen_ns = seen.span.earliest_ns
-            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen_ns, recent_ns=(seen_ns,))
+            seen_ns, oldest = seen.span.earliest_ns, looks[-looks_wanted(model) :]
+            reach = min(span.earliest_ns, oldest[0].start_ns if oldest else 0)
+            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen_ns, reach_ns=reach, recent_ns=(seen_ns,))
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
             peak, last, hits = max(level, known.peak), seen.span.earliest_ns, known.hits + 1
+            if known.missed:
+                again, found = again + known.missed - 1, found + 1
             recent = (*known.recent_ns, last)[-MAX_RECENT:]
             tags[uid] = replace(
                 known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits, recent_ns=recent
             )
     left: list[str] = []
-    after = replace(area, tags=tags, refused=refused)
+    if again + found > MAX_COUNTED:
+        again, found = again // 2, found // 2
+    after = replace(area, tags=tags, refused=refused, again=again, found=found)
     if complete or quiet:
         left = _lower_missing(tags, frozenset(uids) | quiet, pos, model, hand_ns)
-        look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet)
+        before = {uid for uid, tag in area.tags.items() if not tag.missed}
+        look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet, before != {*uids, *(before & quiet)})
         after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
         after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
     return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
@@ -178,19 +194,53 @@ def miss_cost(looks: Sequence[Look], model: SensorModel) -> int:
     if first is None:
         return 0
     once = model.miss_buried if first.crowded else model.miss_lone
-    return once + sum(model.again_buried if look.crowded else model.again_lone for look in rest)
+    return once + sum(_again(look, model) for look in rest)
+
+
+def _again(look: Look, model: SensorModel) -> int:
+    if not look.crowded:
+        return model.again_lone
+    return max(model.again_changed, model.again_here) if look.changed else model.again_here
 
 
 def surely_shown(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
-    """Whether so many looks began at or after ``since_ns`` that no chip which lay there can have escaped them all."""
-    return miss_cost([look for look in looks if look.start_ns >= since_ns], model) >= model.sure
+    """Whether so many looks began at or after ``since_ns`` that no chip which lay there can have escaped them all, not
+    even one that lies badly."""
+    return _escaped([look for look in looks if look.start_ns >= since_ns], model) >= model.shown
+
+
+def _escaped(looks: Sequence[Look], model: SensorModel) -> int:
+    """What it costs that all these looks missed a chip, though it may be one that lies badly."""
+    return min(miss_cost(looks, model), model.badly + len(looks) * model.deaf)
+
+
+def looks_wanted(model: SensorModel) -> int:
+    """Looks at a stack that no buried chip escapes."""
+    stacked = 1 - (model.miss_buried - model.shown) // model.again_here
+    return min(MAX_LOOKS, max(stacked, -((model.badly - model.shown) // model.deaf)))
 
 
 def surely_gone(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
     """Whether a chip that was read last at ``since_ns`` cannot still lie there: so many looks has not even a chip that
     lies badly escaped."""
-    missed = sum(look.start_ns > since_ns for look in looks)
-    return missed > 0 and model.miss_buried + (missed - 1) * model.again_badly >= model.sure
+    # A look that showed an empty line proves no more than another: the whole stack may be missed together.
+    after = [replace(look, crowded=True) for look in looks if look.start_ns > since_ns]
+    return _escaped(after, model) >= model.shown
+
+
+def learned(model: SensorModel, areas: Iterable[Area]) -> SensorModel:
+    """The model with how misses hang together at this table, by all that was missed and then read again."""
+    again, found = PRIOR_AGAIN, PRIOR_AGAIN
+    for area in areas:
+        again, found = again + area.again, found + area.found
+    share = 1000 * again // (again + found)
+    cost = next(cost for bound, cost in _AGAIN if share < bound)
+    return model if cost == model.again_here else replace(model, again_here=cost)
+
+
+PRIOR_AGAIN = 5
+_AGAIN = ((200, 1500), (280, 1200), (370, 950), (460, 750), (560, 560), (660, 400), (730, 310), (1001, 230))
+"""Share of looks (in thousandths, up to each bound) that miss again what the one before missed, and -ln of it."""
 
 
 def lower(area: Area, uid: str, model: SensorModel) -> Area:
@@ -223,9 +273,9 @@ def owner(areas: Mapping[str, Area], uid: str, now: str | None, model: SensorMod
 
 
 def read_across(here: Sighting, there: Sighting) -> bool:
-    """Whether a tag lies ``there`` though it was named ``here`` too, and no hand can have moved it: since ``there`` names
-    it, it has done so too often for an antenna that reads across from its neighbour."""
-    named_here = sum(ns >= there.recent_ns[0] for ns in here.recent_ns)
+    """Whether a tag lies ``there`` though it was named ``here`` too, and no hand can have moved it: since ``there``
+    names it, it has done so too often for an antenna that reads across from its neighbour."""
+    named_here = sum(ns >= min(there.recent_ns, default=0) for ns in here.recent_ns)
     return len(there.recent_ns) >= named_here + HITS_ACROSS
 
 

@@ -17,6 +17,8 @@ from firmware_bridge.wire import TimeSpan
 from tabled.fusion.settings import MS, FusionSettings
 from tabled.model.camera import HandMoved, HandOf
 
+LONGEST_MS = 4000
+"""A hand that only its leaving was seen of had come at most so long before."""
 MAX_STROKES = 24
 """Strokes of one seat that are remembered; a hand that fidgets more than this is known by its newest ones."""
 
@@ -36,6 +38,8 @@ class Stroke(msgspec.Struct, frozen=True):
     pause_ms: int
     first: bool
     pos: int
+    inferred: bool = False
+    """Only its end was seen: the hand that left had come, some time since it left before."""
 
 
 class Trip(msgspec.Struct, frozen=True):
@@ -55,6 +59,8 @@ class Trip(msgspec.Struct, frozen=True):
 def follow(strokes: tuple[Stroke, ...], seen: HandMoved, pos: int) -> tuple[Stroke, ...]:
     """Fold one step of a hand into the strokes of its seat, oldest first."""
     if seen.step == "leaves":
+        if not any(s.left is None and _same_hand(s.by, seen.by) for s in strokes):
+            return (*strokes, _unseen(strokes, seen, pos))[-MAX_STROKES:]
         return tuple(
             replace(s, left=_after(s.begins, seen.span)) if s.left is None and _same_hand(s.by, seen.by) else s
             for s in strokes
@@ -68,6 +74,13 @@ def follow(strokes: tuple[Stroke, ...], seen: HandMoved, pos: int) -> tuple[Stro
             for s in strokes
         )
     return (*strokes, stroke)[-MAX_STROKES:]
+
+
+def _unseen(strokes: tuple[Stroke, ...], seen: HandMoved, pos: int) -> Stroke:
+    """The stroke behind a hand that leaves and was not seen to come."""
+    lefts = [s.left.latest_ns for s in strokes if s.left is not None]
+    since = min(max([seen.span.earliest_ns - LONGEST_MS * MS, *lefts, 0]), seen.span.earliest_ns)
+    return Stroke(TimeSpan(since, seen.span.earliest_ns), seen.span, seen.by, 0, 0, True, pos, inferred=True)
 
 
 def _after(begins: TimeSpan, span: TimeSpan) -> TimeSpan:
@@ -113,6 +126,8 @@ def _held_on_ns(stroke: Stroke, settings: FusionSettings) -> int:
 def _parting(stroke: Stroke, settings: FusionSettings) -> tuple[Parting, bool]:
     """How a stroke is parted from the one before it, and the better reading where that is unsure."""
     back, rest = stroke.retreat_mm, stroke.pause_ms
+    if stroke.inferred:
+        return "unsure", True
     if stroke.first and not back and not rest:
         return "sure", True  # the camera lost the earlier visit from sight: this one is another
     if back >= settings.apart_mm or rest >= settings.apart_ms:

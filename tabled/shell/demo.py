@@ -107,8 +107,13 @@ def demo_config(facts: dict[str, Any], rundir: Path, options: DemoOptions) -> Co
             "chips": {"file": facts["chips"]},
             "journal": {"file": str(options.journal or rundir / "demo.journal")},
             "mqtt": {"broker": "embedded"},
-            # Hurried people act faster behind each other; readers stay as they are.
-            "fusion": {"key_bounce_ms": round(250 / max(1.0, options.speed))},
+            # Hurried people act faster behind each other; readers stay as they are.  No camera watches, and this table
+            # trusts its players: chips within half a second came in one motion (the default asks, see FusionSettings).
+            "fusion": {
+                "key_bounce_ms": round(250 / max(1.0, options.speed)),
+                "one_motion_ms": 500,
+                "two_motions_ms": 1200,
+            },
             "display": {"enabled": not options.headless, "port": options.display_port},
             "device": facts["devices"],
         },

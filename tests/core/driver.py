@@ -26,7 +26,12 @@ class Bench:
     """A table of ``stacks`` with the given profile; chips are drawn from an endless tray."""
 
     def __init__(
-        self, stacks: tuple[int, ...] = (5000, 5000, 5000), profile: str = "swedish", *, camera: bool = False
+        self,
+        stacks: tuple[int, ...] = (5000, 5000, 5000),
+        profile: str = "swedish",
+        *,
+        camera: bool = False,
+        fusion: FusionSettings | None = None,
     ) -> None:
         self.seats = tuple(str(n + 1) for n in range(len(stacks)))
         self.stacks = stacks
@@ -51,7 +56,8 @@ class Bench:
             ),
             chips=self.values,
             profile=load(profile),
-            fusion=FusionSettings(),
+            # A room that trusts its players: its tests are about other things than pauses.
+            fusion=fusion or FusionSettings(one_motion_ms=500, two_motions_ms=1200),
             camera=CAMERA if camera else "",
         )
         self.config = config

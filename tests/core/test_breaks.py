@@ -245,7 +245,7 @@ def test_the_withdraw_key_still_waits_for_looks_at_the_line() -> None:
     bench.wait(200)
     bench.put("3", 500)
     bench.press("hand_withdraws")
-    bench.wait(1000)
+    bench.wait(2000)
     assert bench.of(QuestionAsked) or bench.final("3").ruling.to == 1000
     assert all(r.ruling.to == 1000 for r in finals(bench))
 

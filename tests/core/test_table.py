@@ -161,7 +161,7 @@ def test_no_final_ruling_while_the_antenna_answers_only_corruptly() -> None:
     bench.sweep()
     bench.wait(3000, skip=("3",))
     assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
-    bench.wait(1000)
+    bench.wait(2000)
     assert bench.final("3").ruling.action == "call"
 
 

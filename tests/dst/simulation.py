@@ -24,6 +24,7 @@ from hw_sim.people import Pace
 from hw_sim.table import TableOptions
 from tabled.core.entries import TableConfig
 from tabled.core.state import TableState, view
+from tabled.fusion.settings import FusionSettings
 from tabled.journal import JournalUnwritable
 from tabled.model.layout import Antenna, Layout, Place
 from tabled.outlets.topics import STATE
@@ -180,6 +181,7 @@ class Simulation:
             layout=Layout(seats, antennas, adjacent(seats, [a.place for a in antennas])),
             chips=self._registry,
             profile=load_profile("tda-2024"),
+            fusion=FusionSettings(one_motion_ms=500, two_motions_ms=1200),
         )
 
     def close(self) -> None:
