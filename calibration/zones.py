@@ -41,11 +41,16 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
 def partition(drawn: Zones) -> Drawn:
     """Zones that do not overlap; raises `StepError` with code "crossed", "small", "line", "dealer" or "overlap".
 
-    The message names the zone.  Drawing that needs no change is returned as it is, to the µm.
+    The message names the zone.  A drawing in which nothing overlaps is returned as it is, to the µm.
     """
     if not drawn.zones:
         raise StepError("no zone was drawn; begin with the default layout", code="small")
-    shapes = {i: _shape(zone) for i, zone in enumerate(_snapped(drawn.zones))}
+    shapes = {i: _shape(zone) for i, zone in enumerate(drawn.zones)}
+    if all(shapes[a].intersection(shapes[b]).area <= TOUCH_MM2 for a, b in combinations(shapes, 2)):
+        _judge(drawn.zones, drawn.dealer)
+        return Drawn(zones=drawn)
+    snapped = _snapped(drawn.zones)
+    shapes = {i: _shape(zone) for i, zone in enumerate(snapped)}
     changes: list[str] = []
     order = sorted(shapes, key=lambda i: (_RANK[drawn.zones[i].kind], i))
     for a, b in combinations(order, 2):
@@ -59,7 +64,7 @@ def partition(drawn: Zones) -> Drawn:
             shapes[a], shapes[b] = _halved(shapes[a], shapes[b])
         else:
             shapes[b] = shapes[b].difference(shapes[a].buffer(GAP_MM, join_style="mitre"))
-    made = tuple(_zone(zone, shapes[i]) for i, zone in enumerate(_snapped(drawn.zones)))
+    made = tuple(_zone(zone, shapes[i]) for i, zone in enumerate(snapped))
     _judge(made, drawn.dealer)
     return Drawn(zones=Zones(zones=made, dealer=drawn.dealer), changes=tuple(changes))
 
