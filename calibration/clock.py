@@ -108,7 +108,7 @@ def estimate(placements: Sequence[Placement], *, least: int = LEAST, widest_ns: 
     half_count = len(placements) // 2
     one, other = _weigh(placements[:half_count]), _weigh(placements[half_count:])
     turned, turned_half = other[0] - one[0], round(float(np.hypot(one[1], other[1])))
-    if abs(turned) > 2 * turned_half + 5 * MS:
+    if abs(turned) > 1.5 * turned_half + 2 * MS:  # three standard deviations and what does not matter
         raise Refused(
             f"the offset went from {one[0] / MS:.0f} to {other[0] / MS:.0f} ms while it was measured: the "
             "camera's clock "

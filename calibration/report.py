@@ -40,6 +40,7 @@ nav ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1
 nav li { display: flex; gap: .6rem; align-items: baseline; border-bottom: 1px solid var(--line); padding: .25rem 0; }
 nav a { color: inherit; }
 .mark { font-size: .8rem; font-weight: 600; min-width: 5.2rem; }
+header .mark { text-align: right; }
 .good { color: var(--good); } .bad { color: var(--bad); }
 section { border-top: 2px solid var(--ink); margin-top: 2.6rem; padding-top: .8rem; break-inside: avoid-page; }
 section > header { display: flex; justify-content: space-between; gap: 1rem; align-items: baseline; }
@@ -162,7 +163,7 @@ def _raw(found: Calibration, step: Step) -> str:
     value = _value(found, step)
     if not isinstance(value, msgspec.Struct):
         return ""
-    plain = {key: part for key, part in msgspec.to_builtins(value).items() if not isinstance(part, list | dict)}
+    plain = {key: part for key, part in msgspec.to_builtins(value).items() if not isinstance(part, list | tuple | dict)}
     if not plain:
         return ""
     listed = ", ".join(f"{escape(key)} {escape(str(part))}" for key, part in plain.items())

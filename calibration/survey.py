@@ -19,6 +19,8 @@ STACK = 20
 LONE_HIGH_PPM = 100_000
 STACK_HIGH_PPM = 300_000
 BLEED_HIGH_PPM = 20_000
+FAR_PPM = 5_000
+"""What a place hears of one that does not lie beside it is a fault of the wiring from here on."""
 UNSHIELDED_PPM = 10_000
 """Two places are called no neighbours only where the whole interval of what one hears of the other is below this."""
 SWEEP_LONG_NS = 2_000_000_000
@@ -158,10 +160,10 @@ def known_well(rates: Iterable[Rate]) -> bool:
 
 def shares_advice(antennas: Sequence[Antenna], crossings: Sequence[Crossing], order: Sequence[str]) -> list[Advice]:
     """What to change about power, spacing and the multiplexer; ``order`` are the places around the table."""
-    says = [text for one in antennas for text in _one_antenna(one)]
+    uneven = _uneven(antennas)
+    says = [text for one in antennas for text in ([uneven[one.place]] if one.place in uneven else _one_antenna(one))]
     spots = {a.place: a.spot for a in antennas}
-    says += _uneven(antennas)
-    says += [_bleeding(c, spots, order) for c in crossings if c.rate.low_ppm > BLEED_HIGH_PPM]
+    says += [_bleeding(c, spots, order) for c in crossings if c.rate.low_ppm > _most_bleed(c, order)]
     return [Advice(text) for text in says]
 
 
@@ -200,32 +202,41 @@ def _one_antenna(one: Antenna) -> list[str]:
     return says
 
 
-def _uneven(antennas: Sequence[Antenna]) -> list[str]:
-    """One antenna that is much worse than the rest has a fault of its own: its cable, not the reader's power."""
+def _uneven(antennas: Sequence[Antenna]) -> dict[str, str]:
+    """An antenna that is much worse than the rest has a fault of its own: its cable, not the reader's power.  "
+    "By place."""
     if len(antennas) < 3:
-        return []
+        return {}
     usual = median(a.lone.ppm for a in antennas)
-    return [
-        f"{place_name(a.place)} ({spot_name(a.spot)}) misses far more than the others ({a.lone}; the others "
+    return {
+        a.place: f"{place_name(a.place)} ({spot_name(a.spot)}) misses far more than the others ({a.lone}; the others "
         f"{usual / 10_000:.1f} %): look at its cable, its plug and its tuning, not at the reader's power"
         for a in antennas
         if a.lone.low_ppm > max(3 * usual, LONE_HIGH_PPM // 2)
-    ]
+    }
+
+
+def _most_bleed(crossing: Crossing, order: Sequence[str]) -> int:
+    return BLEED_HIGH_PPM if _beside(crossing, order) else FAR_PPM
+
+
+def _beside(crossing: Crossing, order: Sequence[str]) -> bool:
+    """Whether two places lie next to each other around the table, or are one seat's."""
+    one, other = crossing.chip_at, crossing.read_at
+    apart = abs(order.index(one) - order.index(other))
+    return min(apart, len(order) - apart) <= 1 or one.partition(":")[2] == other.partition(":")[2]
 
 
 def _bleeding(crossing: Crossing, spots: Mapping[str, Spot], order: Sequence[str]) -> str:
     one, other = crossing.chip_at, crossing.read_at
     said = f"a chip on {place_name(one)} is read at {place_name(other)} ({crossing.rate})"
-    apart = abs(order.index(one) - order.index(other))
-    apart = min(apart, len(order) - apart)
-    if apart <= 1 or one.partition(":")[2] == other.partition(":")[2]:
+    if _beside(crossing, order):
         return f"{said}: lower the reader's power, or lay the two antennas farther apart or a ferrite between"
     a, b = spots[one], spots[other]
     if a[0] == b[0] and abs(a[1] - b[1]) == 1:
         return (
             f"{said}, which lies elsewhere on the table: their outputs are next to each other on the multiplexer, "
-            "which "
-            "lets it through. Change the order of its outputs"
+            "which lets it through. Change the order of its outputs"
         )
     return f"{said}, which lies elsewhere on the table: do their cables run side by side? Part them"
 

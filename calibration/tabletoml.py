@@ -77,7 +77,7 @@ def _wanted(text: str, mapping: Mapping[Spot, str], pairs: Pairs | None) -> dict
     return tree
 
 
-_HEAD = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_HEAD = re.compile(r"^[ \t]*\[{1,2}[\w.\-\"' ]+\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
 _ANTENNAS = re.compile(r"^[ \t]*antennas[ \t]*=[ \t]*\{[^{}\n]*\}", re.MULTILINE)
 _NEIGHBOURS = re.compile(r"^[ \t]*neighbours[ \t]*=[ \t]*\[(?:[^\[\]#]|\[[^\[\]#]*\])*\]", re.MULTILINE)
 
@@ -85,8 +85,7 @@ _NEIGHBOURS = re.compile(r"^[ \t]*neighbours[ \t]*=[ \t]*\[(?:[^\[\]#]|\[[^\[\]#
 def _part(text: str, head: str, holds: str = "") -> tuple[int, int]:
     """Where the table called ``head`` begins and ends, of several the one with a line that matches ``holds``."""
     for found in re.finditer(rf"^[ \t]*{re.escape(head)}[ \t]*(#.*)?$", text, re.MULTILINE):
-        after = next((n.start() for n in _HEAD.finditer(text, found.end()) if text[n.end() - 1] == "["
-                      and not text[found.end() : n.start()].count("=[\n")), len(text))  # fmt: skip
+        after = next((head.start() for head in _HEAD.finditer(text, found.end())), len(text))
         if re.search(holds, text[found.end() : after], re.MULTILINE):
             return found.end(), after
     raise Unpatchable(f"no part {head} was found")

@@ -29,6 +29,7 @@ MOST = 4
 """So many times the placements that were asked for are taken at most."""
 PATIENCE_S = 20.0
 """Without one more placement for so long, something is wrong."""
+PRESSES = 30
 MAX_SEEN = 2_000_000
 
 Pairs = list[tuple[TimeSpan, TimeSpan]]
@@ -144,7 +145,7 @@ def _nothing(arrivals: Arrivals, landed: Sequence[ChipsLanded], pairs: int) -> s
     )
 
 
-def _pressed(bench: Bench, talk: Talk, arrivals: Arrivals, wanted: int = 30) -> Pairs:
+def _pressed(bench: Bench, talk: Talk, arrivals: Arrivals) -> Pairs:
     done, first = len(bench.presses), len(arrivals.found)
     pairs: Pairs = []
 
@@ -154,10 +155,10 @@ def _pressed(bench: Bench, talk: Talk, arrivals: Arrivals, wanted: int = 30) -> 
         grown, pairs = len(fresh) > len(pairs), fresh
         return grown
 
-    while len(pairs) < wanted:
+    while len(pairs) < PRESSES:
         if not bench.until(news, PATIENCE_S, talk):
             raise StepError(f"only {len(pairs)} presses came together with a chip; repeat the step", code="too-few")
-        talk.progress(len(pairs), wanted, "presses")
+        talk.progress(len(pairs), PRESSES, "presses")
     return pairs
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from calibration.steps import Step
 from hw_sim.exercise import Stand
+from tabled.model.calibration import Point, Zone, Zones
 
 
 class Robot:
@@ -33,3 +35,18 @@ class Robot:
 
     def check(self) -> None:
         return
+
+
+def zones(seats: int) -> Zones:
+    """Betting zones of 240 by 160 mm side by side along the x axis, the middle of seat n's at (300 n, 0)."""
+    made = []
+    for seat in range(1, seats + 1):
+        left, right = (300 * seat - 120) * 1000, (300 * seat + 120) * 1000
+        outline = (Point(left, -80_000), Point(right, -80_000), Point(right, 80_000), Point(left, 80_000))
+        made.append(Zone(kind="bet", seat=str(seat), outline=outline, line=outline[:2]))
+    return Zones(zones=tuple(made), dealer=Point(0, 900_000))
+
+
+def given(step: Step, **options: object) -> dict[str, str]:
+    """A step's options: its own defaults, and these."""
+    return {option.name: option.default for option in step.options} | {k: str(v) for k, v in options.items()}
