@@ -46,7 +46,8 @@ def partition(drawn: Zones) -> Drawn:
     if not drawn.zones:
         raise StepError("no zone was drawn; begin with the default layout", code="small")
     shapes = {i: _shape(zone) for i, zone in enumerate(drawn.zones)}
-    if all(shapes[a].intersection(shapes[b]).area <= TOUCH_MM2 for a, b in combinations(shapes, 2)):
+    whole = all(_polygon(zone.outline).is_valid for zone in drawn.zones)
+    if whole and all(shapes[a].intersection(shapes[b]).area <= TOUCH_MM2 for a, b in combinations(shapes, 2)):
         _judge(drawn.zones, drawn.dealer)
         return Drawn(zones=drawn)
     snapped = _snapped(drawn.zones)
