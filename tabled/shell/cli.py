@@ -21,8 +21,10 @@ from tabled.shell.demo import DemoOptions
 from tabled.shell.demo import demo as run_demo
 from tabled.shell.engine import JournalMismatch
 from tabled.shell.judge import judge
+from tabled.shell.label import label
 from tabled.shell.profile_show import profile
 from tabled.shell.profiles import ProfileError
+from tabled.shell.record import record
 from tabled.shell.replay import replay
 
 PROBLEMS = (
@@ -141,5 +143,7 @@ def _serve(work: Callable[[asyncio.Event], Awaitable[int]]) -> int:
 
 
 main.add_command(judge)
+main.add_command(label)
 main.add_command(profile)
+main.add_command(record)
 main.add_command(replay)
