@@ -21,7 +21,7 @@ from tabled.shell.registry import Chip, Registry, RegistryError, read
 ANSWERS = 3
 """A ghost in a thousand looks does not come three times under one UID."""
 LOOKS = 60
-MOST_LOOKS = 600
+MOST_LOOKS = 300
 MAX_SHOWN = 6
 
 
