@@ -22,7 +22,7 @@ from hw_sim.scene.film import write
 @click.option("--acts", default="", help="Only these acts, with commas: bet,push,string_bet,hover,splash,sweep,…")
 @click.option("--boards", "count", default=0, help="Also so many views of a ChArUco board, and the empty table.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="A folder.")
-def main(conditions: str, seconds: float, seed: int, seats: int, shape: str, size: str, fps: float, acts: str,
+def main(*, conditions: str, seconds: float, seed: int, seats: int, shape: str, size: str, fps: float, acts: str,
          count: int, out: Path) -> None:  # fmt: skip
     """Render a poker table: film.avi, truth.json, first.jpg and sheet.png in the folder --out."""
     try:

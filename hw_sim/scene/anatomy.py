@@ -48,7 +48,8 @@ class Sprite:
             h, w = self.cover.shape
             pad = math.ceil(2.5 * sigma * self.scale)
             grown = cv2.copyMakeBorder(self.cover, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
-            size = (max(2, round((w + 2 * pad) * scale / self.scale)), max(2, round((h + 2 * pad) * scale / self.scale)))
+            less = scale / self.scale
+            size = (max(2, round((w + 2 * pad) * less)), max(2, round((h + 2 * pad) * less)))
             small = cv2.resize(grown, size, interpolation=cv2.INTER_AREA)
             real = size[0] * self.scale / (w + 2 * pad)
             soft = cv2.GaussianBlur(small, (0, 0), sigma * real)
@@ -65,7 +66,7 @@ class _Relief:
         self.height = np.full((h, w), -60.0, np.float32)
         self.cover = np.zeros((h, w), np.float32)
 
-    def bone(self, a: tuple[float, float, float], b: tuple[float, float, float], ra: float, rb: float,
+    def bone(self, a: tuple[float, float, float], b: tuple[float, float, float], ra: float, rb: float, *,
              flat: float = 1.0, blend: float = 3.0) -> None:  # fmt: skip
         """Add a bone from ``a`` to ``b`` (u, v, w) with radii at both ends; ``flat`` below 1 makes it broad and low."""
         pad = max(ra, rb) + 2
@@ -200,7 +201,7 @@ def _thumb(relief: _Relief, nail: F32, spread: float, mcp: float) -> tuple[float
     return at[0] + 7.4 * math.cos(aim), at[1] + 7.4 * math.sin(aim)
 
 
-def _spot(relief: _Relief, mask: F32, u: float, v: float, radius: float, sharp: bool = False) -> None:
+def _spot(relief: _Relief, mask: F32, u: float, v: float, radius: float, *, sharp: bool = False) -> None:
     us, vs = relief.grid()
     away = ((us - u) ** 2 + (vs - v) ** 2) / radius**2
     new = np.clip((1 - away) * 2.5, 0, 1) if sharp else np.exp(-away)
@@ -274,12 +275,12 @@ def _woven(cloth: Cloth, relief: _Relief, us: F32, vs: F32) -> F32:
     colour = np.array(cloth.colour, np.float32) * np.ones((h, w, 1), np.float32)
     if cloth.check:
         stripes = ((np.mod(us, 26) < 9) * 0.5 + (np.mod(vs, 26) < 9) * 0.5)[..., None]
-        colour = colour * (1 - 0.65 * stripes)
+        colour *= np.asarray(1 - 0.65 * stripes, np.float32)
     return np.asarray(colour * light[..., None], np.float32)
 
 
 @lru_cache(maxsize=64)
-def upper_sprite(skin: int, cloth: Cloth) -> Sprite:
+def upper_sprite(cloth: Cloth) -> Sprite:
     """From the shoulder (u = -UPPER_MM) to the elbow (u = 0)."""
     relief = _Relief(-UPPER_MM - 70, 60, -75, 75, 1.0)
     relief.bone((-UPPER_MM, 0, 0), (0, 0, 0), 66, 53, flat=0.9)
@@ -330,7 +331,7 @@ def trunk_sprite(cloth: Cloth, skin: int) -> Sprite:
     relief.bone((40, -70, -60), (40, 70, -60), 105, 105, flat=0.6, blend=20)
     us, vs = relief.grid()
     rgb = _woven(cloth, relief, us, vs)
-    collar = np.clip((62 - np.hypot(us - 6, vs)) / 2, 0, 1)[..., None]
+    collar = np.clip((46 - np.hypot(us - 12, vs)) / 2, 0, 1)[..., None]
     rgb = rgb * (1 - collar) + np.array(SKINS[skin], np.float32) * 0.6 * collar
     return relief.sprite(rgb.astype(np.float32), relief.cover)
 

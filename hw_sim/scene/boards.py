@@ -64,7 +64,7 @@ def boards(seed: int, n: int = 24, board: Board | None = None, *, width: int = 1
     eye, rng = camera(seed, width, height), Random(f"boards {seed}")
     printed, look = board or Board(), named(conditions)
     sensor = optics.Sensor(look, width, height, seed + 1)
-    return [_view(eye, printed, rng, sensor, look, k, rng.random() < blurred) for k in range(n)]
+    return [_view(eye, printed, rng, sensor, look=look, k=k, blurred=rng.random() < blurred) for k in range(n)]
 
 
 def _pose(eye: Eye, board: Board, rng: Random, k: int) -> tuple[Array, Array]:
@@ -95,7 +95,7 @@ def _pose(eye: Eye, board: Board, rng: Random, k: int) -> tuple[Array, Array]:
     return turn, middle - turn @ np.array([w / 2, h / 2, 0.0])
 
 
-def _view(eye: Eye, board: Board, rng: Random, sensor: optics.Sensor, look: Conditions, k: int,
+def _view(eye: Eye, board: Board, rng: Random, sensor: optics.Sensor, *, look: Conditions, k: int,
           blurred: bool) -> BoardView:  # fmt: skip
     turn, origin = _pose(eye, board, rng, k)
     lens, picture = eye.lens, board.picture().astype(np.float32) / 255
@@ -111,7 +111,7 @@ def _view(eye: Eye, board: Board, rng: Random, sensor: optics.Sensor, look: Cond
     seen = cv2.remap(soft, u.astype(np.float32), v.astype(np.float32), cv2.INTER_LINEAR)
     tone = 0.7 * float(abs(turn[2, 2])) + 0.15
     noise = np.random.default_rng(k)
-    back = 0.07 + 0.02 * paint.cloud(noise, *seen.shape, 160)
+    back = 0.07 + 0.02 * paint.cloud(noise, seen.shape[0], seen.shape[1], 160)
     image = np.maximum(back * (1 - there) + (0.04 + 0.78 * seen) * tone * there, 0.0)
     small = cv2.resize(image.astype(np.float32), (lens.width, lens.height), interpolation=cv2.INTER_AREA)
     small = cv2.GaussianBlur(small, (0, 0), look.psf_px)

@@ -57,7 +57,7 @@ CONDITIONS: dict[str, Conditions] = {
         _with("flicker", flicker=0.25, flicker_hz=100.0),
         _with("flicker120", flicker=0.25, flicker_hz=120.0, exposure_ms=4.0),
         _with("lightstep", steps=3),
-        _with("shadows", lean=260.0, shade=0.6, key=0.3),
+        _with("shadows", lean=260.0, shade=0.7, key=0.5),
         _with("felt_sleeve", sleeves="felt"),
         _with("black_sleeve", sleeves="black"),
         _with("felt_chips", chips="felt"),

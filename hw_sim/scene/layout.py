@@ -48,8 +48,8 @@ class Felt(msgspec.Struct, frozen=True):
                    (-hx + near, -hy + near, near, 180)]  # fmt: skip
         points: list[XY] = [(0.0, -hy)]
         for cx, cy, radius, start in corners:
-            for a in np.radians(np.linspace(start, start + 90, 64)):
-                points.append((cx + radius * math.cos(a), cy + radius * math.sin(a)))
+            turns = np.radians(np.linspace(start, start + 90, 64))
+            points += [(cx + radius * math.cos(a), cy + radius * math.sin(a)) for a in turns]
         points.append((0.0, -hy))
         raw = np.array(points)
         along = np.concatenate([[0], np.cumsum(np.hypot(*np.diff(raw, axis=0).T))])

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from functools import cached_property, lru_cache
+from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Plane32 = npt.NDArray[np.float32]
+Array = npt.NDArray[Any]
+"""Of float64, where not said otherwise."""
+Plane32 = npt.NDArray[Any]
+"""Of float32."""
 
 
 @lru_cache(maxsize=64)

@@ -10,13 +10,16 @@ import msgspec
 import numpy as np
 
 from hw_sim.scene.conditions import Conditions
-from hw_sim.scene.layout import LINE_MM, Layout
+from hw_sim.scene.layout import LINE_MM, XY, Layout
 from hw_sim.scene.lens import Eye
 from hw_sim.scene.motion import Cover
 from hw_sim.scene.paint import F32
+from hw_sim.scene.reckon import inside
 from hw_sim.scene.truth import Disturbance
 
 S = 1_000_000_000
+TRAY_MM, TRAY_RADIUS_MM = 110.0, 180.0
+"""Height at which a tray is held over the felt, and its radius."""
 RECOVERS_S = 0.9
 """Time constant with which the automatic exposure makes up for a step of light, by half."""
 
@@ -78,7 +81,7 @@ class Mishaps:
         return roots
 
 
-def plan(c: Conditions, layout: Layout, eye: Eye, rng: Random, seconds: float, fps: float) -> Mishaps:
+def plan(c: Conditions, layout: Layout, eye: Eye, rng: Random, *, seconds: float, fps: float) -> Mishaps:
     """What the conditions ask for, at instants from the seed."""
     m = Mishaps()
     m.eyes, m.drift_phase = [eye], rng.uniform(0, 6.28)
@@ -93,8 +96,9 @@ def plan(c: Conditions, layout: Layout, eye: Eye, rng: Random, seconds: float, f
         m.eyes.append(moved)
         m.knock_times.append(at)
         told.append(Disturbance(kind="knocked", from_ns=round(at * S), amount=round(shift * 1000)))
-    for k in range(c.occlusions):
-        told.append(_cover(m, layout, rng, seconds * (k + rng.uniform(0.2, 0.5)) / c.occlusions))
+    told += [
+        _cover(m, layout, eye, rng, seconds * (k + rng.uniform(0.2, 0.5)) / c.occlusions) for k in range(c.occlusions)
+    ]
     if c.defocus_px:
         at = seconds * rng.uniform(0.35, 0.5)
         m.defocus = (at, c.defocus_px)
@@ -128,18 +132,33 @@ def _knock(eye: Eye, rng: Random) -> tuple[Eye, float]:
     return moved, float(np.hypot(shift[:, 0], shift[:, 1]).mean())
 
 
-def _cover(m: Mishaps, layout: Layout, rng: Random, at: float) -> Disturbance:
+def _cover(m: Mishaps, layout: Layout, eye: Eye, rng: Random, at: float) -> Disturbance:
     """Somebody holds a tray over a seat's bet zone for some seconds."""
     seat = rng.choice(layout.seats)
     away, over = seat.place(-520.0, 60.0), seat.place(LINE_MM + 70.0, rng.uniform(-12, 12))
     cover = Cover(seat.name, (*away, 190.0, 0.0))
     cover.track.hold(at - 0.5)
-    cover.track.key(at, *over, 110.0, 0.7)
+    cover.track.key(at, *over, TRAY_MM, 0.7)
     gone = at + rng.uniform(2.5, 5.0)
     cover.track.hold(gone)
     cover.track.key(gone + 0.6, *away, 190.0, 0.0)
     m.covers.append(cover)
-    return Disturbance(kind="occluded", from_ns=round(at * S), to_ns=round(gone * S), seat=seat.name, amount=900)
+    amount = round(1000 * _share(layout, eye, seat.name, over))
+    return Disturbance(kind="occluded", from_ns=round(at * S), to_ns=round(gone * S), seat=seat.name, amount=amount)
+
+
+def _share(layout: Layout, eye: Eye, seat: str, tray: XY) -> float:
+    """How much of a seat's bet zone the tray at ``tray`` hides from the camera."""
+    outline = layout.zone("bet", seat).outline
+    corners = np.array(outline)
+    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+    x, y = np.meshgrid(np.arange(x0, x1, 5.0), np.arange(y0, y1, 5.0))
+    within = inside(outline, x, y)
+    # The ray to each place of the felt, where it passes the tray's height.
+    part = TRAY_MM / eye.at[2]
+    px, py = x + (eye.at[0] - x) * part, y + (eye.at[1] - y) * part
+    hidden = np.hypot(px - tray[0], py - tray[1]) < TRAY_RADIUS_MM
+    return float((hidden & within).sum() / max(1, within.sum()))
 
 
 def _dirt(count: int, layout: Layout, eye: Eye, rng: Random) -> F32:
@@ -153,6 +172,6 @@ def _dirt(count: int, layout: Layout, eye: Eye, rng: Random) -> F32:
         spot = np.zeros_like(mask)
         size = (rng.randint(18, 40), rng.randint(14, 30))
         cv2.ellipse(spot, (round(float(x)), round(float(y))), size, rng.uniform(0, 180), 0, 360, 1.0, -1)
-        spot = cv2.GaussianBlur(spot, (0, 0), rng.uniform(7, 14))
-        mask *= 1 - rng.uniform(0.35, 0.7) * spot
+        soft = np.asarray(cv2.GaussianBlur(spot, (0, 0), rng.uniform(7, 14)), np.float32)
+        mask *= 1 - rng.uniform(0.35, 0.7) * soft
     return np.asarray(np.sqrt(mask), np.float32)

@@ -89,11 +89,11 @@ class Limbs(msgspec.Struct, frozen=True):
 class Arm:
     """An arm led by its foremost finger tip.
 
-    Three tracks move apart from each other: ``path`` (x, y of the tip, yaw of the hand), ``lift`` (z of the tip, pose of
-    the hand) and ``root`` (x, y of the shoulder).
+    Three tracks move apart from each other: ``path`` (x, y of the tip, yaw of the hand), ``lift`` (z of the tip, pose
+    of the hand) and ``root`` (x, y of the shoulder).
     """
 
-    def __init__(self, name: str, seat: str, shoulder: XY, right: bool, skin: int, cloth: Cloth,
+    def __init__(self, name: str, seat: str, shoulder: XY, *, right: bool, skin: int, cloth: Cloth,
                  rest: tuple[float, float, float, float, float]) -> None:  # fmt: skip
         self.name, self.seat = name, seat
         self.shoulder_z, self.elbow_z = 300.0, 85.0
@@ -249,7 +249,7 @@ class Thing:
 class Body:
     """Trunk and head of one who sits; channels: lean over the table (mm), aside (mm), turn of the head (radians)."""
 
-    def __init__(self, seat: str, at: XY, facing: XY, skin: int, hair: int, cloth: Cloth) -> None:
+    def __init__(self, seat: str, at: XY, facing: XY, *, skin: int, hair: int, cloth: Cloth) -> None:
         self.seat, self.base, self.facing = seat, at, facing
         self.skin, self.hair, self.cloth = skin, hair, cloth
         self.track = Track((0.0, 0.0, 0.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import cv2
 import numpy as np
@@ -23,7 +24,8 @@ from hw_sim.scene.lens import Eye
 
 cv2.setNumThreads(1)
 
-F32 = npt.NDArray[np.float32]
+F32 = npt.NDArray[Any]
+"""Of float32."""
 Bytes8 = npt.NDArray[np.uint8]
 
 CHIP_MM, CHIP_HEIGHT_MM = 39.0, 3.3
@@ -82,7 +84,23 @@ def felt(layout: Layout, rng: np.random.Generator) -> F32:
         cv2.rectangle(box, (x - 33, hy - 46), (x + 33, hy + 46), 255, 2, cv2.LINE_AA)
         _ink(image, box.astype(np.float32) / 255, pale, 0.4)
     _seat_numbers(image, layout, hx, hy, pale)
+    _tray(image, layout, rng, hx, hy)
     return np.asarray(image, np.float32)
+
+
+def _tray(image: F32, layout: Layout, rng: np.random.Generator, hx: int, hy: int) -> None:
+    """The dealer's tray: tubes of chips on their edges, a slot for the drop beside them."""
+    near = round(hy + layout.felt.half_y)
+    x0, x1, y0, y1 = hx - 270, hx + 270, near - 128, near - 22
+    image[y0:y1, x0:x1] = 0.018
+    image[y0 : y0 + 3, x0:x1] = image[y1 - 3 : y1, x0:x1] = 0.09
+    for k in range(12):
+        left, filled = x0 + 10 + k * 44, int(rng.integers(35, 98))
+        round_light = np.sqrt(np.clip(1 - ((np.arange(38) - 18.5) / 19.5) ** 2, 0, 1))[None, :, None]
+        stripes = np.where((np.arange(filled) % 3.3 < 0.9)[:, None, None], 0.55, 1.0)
+        colour = np.array(layout.chips[(k * 5) % 7].body, np.float32)
+        image[y1 - 5 - filled : y1 - 5, left : left + 38] = 0.85 * colour * stripes * round_light
+    image[y0 + 30 : y0 + 75, x1 + 25 : x1 + 32] = 0.01
 
 
 def _seat_numbers(image: F32, layout: Layout, hx: int, hy: int, pale: RGB) -> None:
@@ -105,9 +123,10 @@ def table(eye: Eye, layout: Layout, seed: int, markers: tuple[Marker, ...]) -> F
     for marker in markers:
         _paste_marker(texture, layout, marker)
     w, h = eye.lens.width * FINE, eye.lens.height * FINE
+    edge = 8 * FINE
     # Rays are straight between cells to a thousandth of a pixel.
     sx, sy = (
-        cv2.resize(s, (w + 16 * FINE, h + 16 * FINE), interpolation=cv2.INTER_LINEAR)[8 * FINE : -8 * FINE, 8 * FINE : -8 * FINE]
+        cv2.resize(s, (w + 2 * edge, h + 2 * edge), interpolation=cv2.INTER_LINEAR)[edge:-edge, edge:-edge]
         for s in eye.slopes(8, 1)
     )
     at_x, at_y, at_z = (np.float32(v) for v in eye.at)
@@ -124,7 +143,8 @@ def table(eye: Eye, layout: Layout, seed: int, markers: tuple[Marker, ...]) -> F
     rx, ry = at_x + sx * (at_z - RAIL_HEIGHT_MM), at_y + sy * (at_z - RAIL_HEIGHT_MM)
     inset = layout.felt.inset(rx, ry)
     across = np.clip(-inset / RAIL_MM, 0, 1)
-    leather = 0.021 + 0.035 * np.sin(across * np.float32(math.pi)) ** 2 + 0.16 * np.exp(-(((across - 0.38) / 0.085) ** 2))
+    gloss = np.exp(-(((across - 0.38) / 0.085) ** 2))
+    leather = 0.021 + 0.035 * np.sin(across * np.float32(math.pi)) ** 2 + 0.16 * gloss
     grain = 1 + 0.10 * cloud(rng, h, w, 5) + 0.06 * cloud(rng, h, w, 40)
     on_rail = np.clip(np.minimum(-inset, inset + RAIL_MM) / 2 + 0.5, 0, 1)
     image *= (1 - on_rail)[..., None]
@@ -181,7 +201,7 @@ def chip_face(kind: ChipKind, turn: int, scale: float) -> F32:
     cv2.putText(words, text, ((n - w) // 2, (n + h) // 2), cv2.FONT_HERSHEY_SIMPLEX, size, 255, 6, cv2.LINE_AA)
     matrix = cv2.getRotationMatrix2D((n / 2, n / 2), turn, 1.0)
     ink = cv2.warpAffine(words, matrix, (n, n)).astype(np.float32)[..., None] / 255
-    image = image * (1 - 0.85 * ink) + 0.85 * ink * 0.05
+    image = np.asarray(image * (1 - 0.85 * ink) + 0.85 * ink * 0.05, np.float32)
     bevel = 1 - 0.25 * np.clip((r - 18.3) / 1.2, 0, 1) + 0.05 * np.clip(1 - np.abs(r - 17.6), 0, 1)
     alpha = np.clip((CHIP_MM / 2 - r) * fine / 2 + 0.5, 0, 1)[..., None]
     whole = np.concatenate([image * bevel[..., None] * alpha, alpha], axis=2).astype(np.float32)
@@ -219,15 +239,16 @@ def card_face(rank: str, suit: int, scale: float) -> F32:
             diamond = np.array([[x, y - 90], [x + 65, y], [x, y + 90], [x - 65, y]], np.int32)
             cv2.fillPoly(upright, [diamond], 255, cv2.LINE_AA)
         mask = cv2.rotate(upright, cv2.ROTATE_90_COUNTERCLOCKWISE).astype(np.float32)[..., None] / 255
-        image = image * (1 - mask) + mask * np.array(ink, np.float32)
+        image *= 1 - mask
+        image += mask * np.array(ink, np.float32)
     else:
         ys, xs = np.mgrid[0:h, 0:w] / fine
         lattice = (np.sin((xs + ys) * 1.4) * np.sin((xs - ys) * 1.4) > 0)[..., None]
         inner = ((xs > 5) & (xs < 83) & (ys > 5) & (ys < 58))[..., None]
         back = np.where(lattice, np.array([0.30, 0.03, 0.05]), np.array([0.5, 0.16, 0.17]))
-        image = np.where(inner, back, image)
+        image[inner[..., 0]] = back[inner[..., 0]]
     alpha = np.ones((h, w, 1), np.float32)
     whole = np.concatenate([image, alpha], axis=2).astype(np.float32)
-    whole = cv2.copyMakeBorder(whole, 12, 12, 12, 12, cv2.BORDER_CONSTANT, value=(0, 0, 0, 0))
+    whole = np.pad(whole, ((12, 12), (12, 12), (0, 0)))
     size = (round((w + 24) / fine * scale), round((h + 24) / fine * scale))
     return np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), np.float32)

@@ -26,14 +26,17 @@ class Player:
         self.facing = math.atan2(seat.inwards[1], seat.inwards[0])
         skin = rng.randrange(len(SKINS))
         cloth = _cloth(layout, conditions, rng)
-        self.body = Body(seat.name, seat.place(-RAIL_MM - 95), seat.inwards, skin, rng.randrange(len(HAIR)), cloth)
+        self.body = Body(seat.name, seat.place(-RAIL_MM - 95), seat.inwards, skin=skin, hair=rng.randrange(len(HAIR)),
+                         cloth=cloth)  # fmt: skip
         self.right_handed = rng.random() < 0.85
         side = 1 if self.right_handed else -1
         self.side = side
         self.home = self._rest(rng.uniform(55, 95), side * rng.uniform(78, 100))
         away = self._rest(rng.uniform(-30, 20), -side * rng.uniform(90, 130))
-        self.arm = Arm("main", seat.name, self._shoulder(side), self.right_handed, skin, cloth, self.home)
-        self.other = Arm("other", seat.name, self._shoulder(-side), not self.right_handed, skin, cloth, away)
+        self.arm = Arm("main", seat.name, self._shoulder(side), right=self.right_handed, skin=skin, cloth=cloth,
+                       rest=self.home)  # fmt: skip
+        self.other = Arm("other", seat.name, self._shoulder(-side), right=not self.right_handed, skin=skin, cloth=cloth,
+                         rest=away)  # fmt: skip
         self.stacks: list[Stack] = []
         self._lay_stacks(layout, conditions)
 
@@ -115,13 +118,15 @@ class Dealer:
         hy = layout.felt.half_y
         skin = rng.randrange(len(SKINS))
         shirt = Cloth(linear(222, 222, 226), bare=14.0)
-        self.body = Body("dealer", (0.0, -hy - RAIL_MM - 95), (0.0, 1.0), skin, rng.randrange(4), Cloth(BLACK))
+        self.body = Body("dealer", (0.0, -hy - RAIL_MM - 95), (0.0, 1.0), skin=skin, hair=rng.randrange(4),
+                         cloth=Cloth(BLACK))  # fmt: skip
         rest = (95.0, -hy + 165.0, 12.0, math.radians(108), 0.6)
         self.home = rest
         self.shoulder = (165.0, -hy - RAIL_MM - 105)
-        self.arm = Arm("main", "dealer", self.shoulder, True, skin, shirt, rest)
+        self.arm = Arm("main", "dealer", self.shoulder, right=True, skin=skin, cloth=shirt, rest=rest)
         other = (-90.0, -hy + 160.0, 12.0, math.radians(72), 0.6)
-        self.other = Arm("other", "dealer", (-165.0, self.shoulder[1]), False, skin, shirt, other)
+        self.other = Arm("other", "dealer", (-165.0, self.shoulder[1]), right=False, skin=skin, cloth=shirt,
+                         rest=other)  # fmt: skip
 
     def stretch(self, at: float, x: float, y: float) -> None:
         """Be leant by then so that the hand can reach (x, y)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -17,10 +18,11 @@ S = 1_000_000_000
 REST_MM_S = 12.0
 """A foremost point slower than that is not moving forward."""
 _STEP = 0.001
+Step = Literal["enters", "advances", "leaves"]
 
 
 class Foremost(msgspec.Struct, frozen=True):
-    """For n instants: how far the foremost point is over the line, plumb and as the camera's ray shows it, and where."""
+    """For n instants: how far the foremost point is over the line, plumb and as the camera shows it, and where."""
 
     over: Array
     shown: Array
@@ -69,7 +71,7 @@ def _busy(arm: Arm, seconds: float) -> list[tuple[float, float]]:
     for track in (arm.path, arm.lift, arm.root):
         for i in range(1, len(track.times)):
             if track.values[i] != track.values[i - 1]:
-                spans.append((track.times[i - 1] - 0.01, track.times[i] + 0.01))
+                spans += [(track.times[i - 1] - 0.01, track.times[i] + 0.01)]
     merged: list[tuple[float, float]] = []
     for a, b in sorted(spans):
         if merged and a <= merged[-1][1] + 2.5:
@@ -112,7 +114,7 @@ def player_steps(arm: Arm, things: Sequence[Thing], layout: Layout, eye: Eye, se
                 rear = f.over[(t > before[0]) & (t <= t[i])]
                 retreat = round(before[1] - min(0.0, float(rear.min()) if len(rear) else 0.0))
                 pause = round((at / S - before[0]) * 1000)
-            out.append(_step(arm, "enters", at, seen, f.point[i], retreat, pause))
+            out.append(_step(arm, "enters", at, seen, f.point[i], retreat=retreat, pause=pause))
             ends = edges[edges > i]
             stop = int(ends[0]) if len(ends) else len(t) - 1
             advances, before = _strokes(arm, t, f, int(i) + 1, stop)
@@ -148,17 +150,17 @@ def _strokes(arm: Arm, t: Array, f: Foremost, start: int, stop: int) -> tuple[li
         rear = min(rear, d)
         if d - rear >= FORWARD_MM and speed > REST_MM_S:
             pause = round((t[i] - t[peak_i]) * 1000)
-            out.append(_step(arm, "advances", round(t[i] * S), 0, f.point[i], max(0, round(peak - rear)), pause))
+            out.append(_step(arm, "advances", round(t[i] * S), 0, f.point[i], retreat=max(0, round(peak - rear)),
+                             pause=pause))  # fmt: skip
             peak, peak_i, forward = d, i, True
     return out, (float(t[peak_i]), float(peak))
 
 
-def _step(arm: Arm, step: str, at: int, seen: int, point: Array, retreat: int = 0, pause: int = 0) -> HandStep:
-    kind = "enters" if step == "enters" else "leaves" if step == "leaves" else "advances"
+def _step(arm: Arm, step: Step, at: int, seen: int, point: Array, *, retreat: int = 0, pause: int = 0) -> HandStep:
     return HandStep(
         at_ns=at,
         seat=arm.seat,
-        step=kind,
+        step=step,
         by="player",
         retreat_mm=retreat,
         pause_ms=pause,
@@ -166,7 +168,7 @@ def _step(arm: Arm, step: str, at: int, seen: int, point: Array, retreat: int = 
         y_mm=round(float(point[1])),
         z_mm=round(float(point[2])),
         seen_ns=seen,
-    )  # type: ignore[arg-type]  # the checker widens the literal
+    )
 
 
 # -- the dealer -----------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ def visitor_steps(arm: Arm, layout: Layout, seconds: float, by: str) -> list[Han
         points = outline(arm, t)
         for zone in zones:
             there = inside(zone.outline, points[..., 0], points[..., 1])
-            any_there = there.any(axis=1)
+            any_there = np.asarray(there.any(axis=1))
             for i in np.flatnonzero(np.diff(any_there.astype(np.int8))):
                 comes = bool(any_there[i + 1])
                 j = i + 1 if comes else i

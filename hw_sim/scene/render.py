@@ -114,7 +114,7 @@ class Renderer:
             if key is not None and where is not None and drawn is not None:
                 self._laid[id(thing)] = (key, drawn[0], drawn[1], where[2], where[:2])
                 changed.append(drawn[0])
-        dirty += [cells(*rect, self.view.width, self.view.height, 5) or rect for rect in changed]
+        dirty += [cells(rect, self.view.size, 5) or rect for rect in changed]
         return moving
 
     def _repaint(self, rect: Rect, shutter: Shutter, resting: Sequence[Mover]) -> None:
@@ -189,13 +189,13 @@ class Renderer:
                  things: Sequence[Thing]) -> None:  # fmt: skip
         """Draw everything in ``rect`` into ``target``."""
         view = self.view
-        wide = cells(*rect, view.width, view.height, _MARGIN) or rect
+        wide = cells(rect, view.size, _MARGIN) or rect
         x0, y0, x1, y1 = wide
         image = self._still[:, y0:y1, x0:x1].copy()
         for thing in things:
             self._draw_thing(image, wide, thing, shutter)
         self._draw_movers(image, wide, shutter, movers)
-        over(image, self._crowd[:, y0:y1, x0:x1])
+        over(image, list(self._crowd[:, y0:y1, x0:x1]))
         image *= view.light[:, y0:y1, x0:x1]
         if self._psf > 0.3:
             size = (0, 0) if self._psf > 0.7 else (3, 3)
@@ -212,9 +212,10 @@ class Renderer:
         times = shutter.middles(first, wide[3] // CELL + 1)
         drawn = [(m, pieces(m, times)) for m in near]
         image *= self._shadow(wide, first, [p for m, ps in drawn for p in ps[isinstance(m, Arm) :]])
+        ends = times[len(times) // 2] + np.array([-0.5, 0.5]) * shutter.exposure
         for mover, parts in drawn:
-            for part in parts:
-                self._draw_piece(image, wide, first, part, shutter, isinstance(mover, Cover))
+            for part, went in zip(parts, pieces(mover, ends), strict=True):
+                self._draw_piece(image, wide, first, part, went)
 
     def _draw_thing(self, image: F32, wide: Rect, thing: Thing, shutter: Shutter) -> None:
         where = thing.position(shutter.middle(shutter.rows / 2))
@@ -230,7 +231,8 @@ class Renderer:
         rgba = drawn[1]
         if ends[0] and ends[1]:
             p = self.view.eye.pixels(np.array([ends[0][:3], ends[1][:3]]))
-            rgba = np.stack(smear(cv2.split(rgba), float(p[1, 0] - p[0, 0]), float(p[1, 1] - p[0, 1])), axis=-1)
+            planes = smear([rgba[..., k] for k in range(4)], float(p[1, 0] - p[0, 0]), float(p[1, 1] - p[0, 1]))
+            rgba = np.stack(planes, axis=-1)
         _put(image, wide, drawn[0], rgba, contact=now[2] < 1, origin=(wide[0], wide[1]))
 
     def _shadow(self, wide: Rect, first: int, parts: Sequence[Piece]) -> F32:
@@ -251,24 +253,20 @@ class Renderer:
                                                 (sky, CELL, False, max(8.0, 0.5 * z))):  # fmt: skip
                 a, b, e, d = ((v - o) // step for v, o in zip(shared, (x0, y0, x0, y0), strict=True))
                 there = layer[b:d, a:e]
-                np.maximum(there, view.shade(part, shared, first, step, by_lamp, sigma), out=there)
+                np.maximum(there, view.shade(part, shared, first, stride=step, lamp=by_lamp, sigma=sigma), out=there)
         full_lamp = cv2.resize(lamp, size, interpolation=cv2.INTER_LINEAR) if stride > 1 else lamp
         full_sky = cv2.resize(sky, size, interpolation=cv2.INTER_LINEAR)
         return np.asarray(1 - c.key * 0.95 * full_lamp - (1 - c.key) * 0.5 * full_sky, np.float32)
 
-    def _draw_piece(self, image: F32, wide: Rect, first: int, part: Piece, shutter: Shutter, flat: bool) -> None:
+    def _draw_piece(self, image: F32, wide: Rect, first: int, part: Piece, went: Piece) -> None:
+        """Lay a piece over the image, smeared as far as it ``went`` during the exposure."""
         view = self.view
         box = boxes(view, [part], shadow=False)
         shared = meet(box, wide) if box else None
         if not shared:
             return
-        seen = view.seen(part, shared, first)
-        if not flat and len(part.x) > 1:
-            # How far it goes during the exposure, from its places at two rows.
-            ends = np.stack([part.x[[0, -1]], part.y[[0, -1]], part.za[[0, -1]]], axis=1)
-            span = shutter.row * CELL * (len(part.x) - 1)
-            p = (view.eye.pixels(ends[1:]) - view.eye.pixels(ends[:1]))[0] * (shutter.exposure / span)
-            seen = smear(seen, float(p[0]), float(p[1]))
+        p = view.eye.pixels(np.stack([went.x, went.y, went.za], axis=1))
+        seen = smear(view.seen(part, shared, first), float(p[1, 0] - p[0, 0]), float(p[1, 1] - p[0, 1]))
         x0, y0, x1, y1 = shared
         over(image[:, y0 - wide[1] : y1 - wide[1], x0 - wide[0] : x1 - wide[0]], seen)
 
@@ -292,8 +290,8 @@ class Renderer:
         left = np.ones((view.height // CELL, view.width // CELL), np.float32)
         for piece in body_pieces(body, pose):
             z = float(piece.za[0])
-            lamp = view.shade(piece, whole, 0, CELL, True, max(8.0, c.lamp_mm * z / view.lamp[2]))
-            sky = view.shade(piece, whole, 0, CELL, False, 0.45 * z)
+            lamp = view.shade(piece, whole, 0, stride=CELL, lamp=True, sigma=max(8.0, c.lamp_mm * z / view.lamp[2]))
+            sky = view.shade(piece, whole, 0, stride=CELL, lamp=False, sigma=0.45 * z)
             left *= (1 - 0.9 * c.key * lamp) * (1 - c.shade * (1 - c.key) * 2 * np.minimum(sky, 0.5))
         return left
 
@@ -306,7 +304,7 @@ def pieces(mover: Mover, times: Array) -> list[Piece]:
     return [Piece(anatomy.tray_sprite(), x, y, yaw, z, np.zeros_like(x), False)]
 
 
-def _put(image: F32, rect: Rect, at: Rect, rgba: F32, contact: bool, origin: tuple[int, int] = (0, 0)) -> None:
+def _put(image: F32, rect: Rect, at: Rect, rgba: F32, *, contact: bool, origin: tuple[int, int]) -> None:
     """Lay a picture (h, w, 4) of the rectangle ``at`` over what ``rect`` shows of ``image`` (3, h, w)."""
     shared = meet(at, rect)
     if not shared:

@@ -15,7 +15,7 @@ from hw_sim.scene.layout import Layout, Shape
 from hw_sim.scene.layout import layout as make_layout
 from hw_sim.scene.lens import Eye, Lens
 from hw_sim.scene.mishaps import Mishaps, plan
-from hw_sim.scene.motion import Arm, Cover
+from hw_sim.scene.motion import Arm, Body, Cover
 from hw_sim.scene.paint import F32
 from hw_sim.scene.render import Renderer
 from hw_sim.scene.script import Script
@@ -43,8 +43,9 @@ def camera(seed: int, width: int = 1280, height: int = 720) -> Eye:
     high = rng.uniform(1500.0, 2150.0)
     scale = rng.uniform(0.425, 0.455) * width / 1280 * min(1.0, height / width * 1280 / 720)
     lens = Lens(
-        width=width, height=height, f=scale * high, cx=width / 2 + rng.uniform(-9, 9), cy=height / 2 + rng.uniform(-9, 9),
-        kappa=rng.uniform(0.925, 0.975), lean=(rng.uniform(-0.008, 0.008), rng.uniform(-0.008, 0.008)),
+        width=width, height=height, f=scale * high, cx=width / 2 + rng.uniform(-9, 9),
+        cy=height / 2 + rng.uniform(-9, 9), kappa=rng.uniform(0.925, 0.975),
+        lean=(rng.uniform(-0.008, 0.008), rng.uniform(-0.008, 0.008)),
     )  # fmt: skip
     tilt = (rng.uniform(-0.035, 0.035), rng.uniform(-0.035, 0.035), rng.uniform(-0.05, 0.05))
     # Hung so that it looks at the middle of the table.
@@ -55,13 +56,13 @@ def camera(seed: int, width: int = 1280, height: int = 720) -> Eye:
 class Scene:
     """What `world` makes; `frames` may be run any number of times, with the same bytes each time."""
 
-    def __init__(self, seed: int, conditions: Conditions, seconds: float, eye: Eye, layout: Layout, fps: float,
+    def __init__(self, seed: int, conditions: Conditions, seconds: float, *, eye: Eye, layout: Layout, fps: float,
                  acts: Sequence[str]) -> None:  # fmt: skip
         self.seed, self.conditions, self.seconds, self.fps = seed, conditions, seconds, fps
         self.eye, self.layout = eye, layout
         rng = Random(f"scene {seed} {conditions.name}")
         self._script = Script(layout, conditions, rng, seconds, tuple(acts))
-        self._mishaps = plan(conditions, layout, eye, rng, seconds, fps)
+        self._mishaps = plan(conditions, layout, eye, rng, seconds=seconds, fps=fps)
         self._phase = rng.uniform(0, 2 * math.pi)
         self._start_ns = rng.randrange(20, 60) * S // 1000
         self.truth = self._reckon()
@@ -148,7 +149,7 @@ class Scene:
     def _movers(self) -> list[Arm | Cover]:
         return [*self.arms, *self._mishaps.covers]
 
-    def _bodies(self) -> list[object]:
+    def _bodies(self) -> list[Body]:
         return [*(p.body for p in self._script.players), self._script.dealer.body]
 
 
@@ -157,8 +158,8 @@ def world(seed: int, conditions: str | Conditions = "baseline", *, seconds: floa
           acts: Sequence[str] = ()) -> Scene:  # fmt: skip
     """A scene of ``seconds``, the same for the same arguments.
 
-    ``acts`` limits the script to some of bet, push, string_bet, two_trips, cut_and_push, hover, splash, take_back, fold,
-    fidget, sweep, two_at_once (none: all of them).  The camera and the table depend on ``seed``, size, ``seats`` and
+    ``acts`` limits the script to some of bet, push, string_bet, two_trips, cut_and_push, hover, splash, take_back,
+    fold, fidget, sweep, two_at_once (none: all of them).  Camera and table depend on ``seed``, size, ``seats`` and
     ``shape`` alone, so that `boards` and `marker_view` of the same seed calibrate it under any condition.
     ValueError for an unknown condition or act, or an odd size.
     """
@@ -166,8 +167,8 @@ def world(seed: int, conditions: str | Conditions = "baseline", *, seconds: floa
         raise ValueError(f"{width} x {height} pixels; give multiples of 8 up to 4096")
     if not 0 < seconds <= 7200 or not 1 <= fps <= 240:
         raise ValueError(f"{seconds} s at {fps} frames a second; give up to 7200 s at 1 to 240")
-    chosen = named(conditions)
-    return Scene(seed, chosen, seconds, camera(seed, width, height), make_layout(seed, seats, shape), fps, acts)
+    eye, table = camera(seed, width, height), make_layout(seed, seats, shape)
+    return Scene(seed, named(conditions), seconds, eye=eye, layout=table, fps=fps, acts=acts)
 
 
 __all__ = ["Lens", "Mishaps", "Scene", "Shot", "camera", "world"]

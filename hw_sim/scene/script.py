@@ -7,43 +7,22 @@ from collections.abc import Callable
 from random import Random
 
 from hw_sim.scene.conditions import Conditions
-from hw_sim.scene.layout import BET_DEPTH_MM, LINE_MM, XY, ChipKind, Layout
-from hw_sim.scene.motion import Arm, Held, Rest, Thing, Track
+from hw_sim.scene.handling import GRIP_AHEAD, GRIP_ASIDE, Handling, Lying, S, alone, aside_of, depth_of, tip_for
+from hw_sim.scene.layout import BET_DEPTH_MM, LINE_MM, XY, Layout
+from hw_sim.scene.motion import Held, Rest, Thing, Track
 from hw_sim.scene.paint import CHIP_HEIGHT_MM
-from hw_sim.scene.people import Dealer, Player, Stack, pile, sway
-from hw_sim.scene.truth import Act, CardsLanded, Landing, Removal, Tag
+from hw_sim.scene.people import Player, pile, sway
+from hw_sim.scene.truth import Act, CardsLanded, Landing, Tag
 
-GRIP_AHEAD, GRIP_ASIDE = -21.0, -7.0
-"""Where gripped chips are from the foremost tip."""
 PUSH_AHEAD = 20.5
-S = 1_000_000_000
 
 
-class Lying:
-    """Chips on a seat's bet zone."""
-
-    def __init__(self, thing: Thing, at: XY, tags: list[int], foreign: bool) -> None:
-        self.thing, self.at, self.tags, self.foreign = thing, at, tags, foreign
-
-
-class Script:
+class Script(Handling):
     """Plays acts one after another into tracks, and notes what that does to chips."""
 
     def __init__(self, layout: Layout, conditions: Conditions, rng: Random, seconds: float,
                  kinds: tuple[str, ...] = ()) -> None:  # fmt: skip
-        self.layout, self.conditions, self.rng, self.seconds = layout, conditions, rng, seconds
-        self.players = [Player(seat, layout, conditions, rng) for seat in layout.seats]
-        self.dealer = Dealer(layout, rng)
-        self.things: list[Thing] = []
-        self.lying: dict[str, list[Lying]] = {p.name: [] for p in self.players}
-        self.mucked: list[tuple[Thing, XY, str, int]] = []
-        self.landings: list[Landing] = []
-        self.removals: list[Removal] = []
-        self.cards: list[CardsLanded] = []
-        self.tags: list[Tag] = []
-        self.acts: list[Act] = []
-        self._uid = 0xE0040100_00000000 + rng.randrange(1 << 24) * 1000
-        self._open: dict[int, tuple[str, int, float]] = {}
+        super().__init__(layout, conditions, rng, seconds)
         self._kinds = kinds
         self._deal_board()
         if conditions.acts == "idle":
@@ -94,164 +73,46 @@ class Script:
             return any(len(chips) >= 4 for chips in self.lying.values())
         return any(len(chips) >= 3 for chips in self.lying.values()) or sum(map(len, self.lying.values())) >= 7
 
-    # -- hands ----------------------------------------------------------------------------------------
-
-    def _go(self, arm: Arm, start: float, took: float, to: XY, yaw: float) -> float:
-        arm.path.hold(start)
-        arm.path.key(start + took, to[0], to[1], yaw)
-        return start + took
-
-    def _lift(self, arm: Arm, start: float, took: float, z: float, pose: float) -> float:
-        arm.lift.hold(start)
-        arm.lift.key(start + took, z, pose)
-        return start + took
-
-    def _home(self, player: Player, start: float) -> float:
-        took = self.rng.uniform(0.38, 0.7)
-        x, y, z, yaw, pose = player.home
-        self._lift(player.arm, max(start, player.arm.lift.end), took * 0.8, 26.0, 0.5)
-        end = self._go(player.arm, start, took, (x, y), yaw)
-        self._lift(player.arm, max(end, player.arm.lift.end), 0.12, z, pose)
-        return max(end, player.arm.end)
-
-    def _spot(self, player: Player, clear: float = 44.0) -> XY | None:
-        """A free place for a pile in the seat's zone, None when it is full."""
-        half = player.seat.width / 2 - 62
-        for _ in range(60):
-            depth = LINE_MM + self.rng.uniform(38, BET_DEPTH_MM - 34)
-            aside = self.rng.uniform(-half, half) * (1 - 0.25 * (depth - LINE_MM) / BET_DEPTH_MM)
-            at = player.seat.place(depth, aside)
-            if self._free(player.name, at, clear):
-                return at
-        return None
-
-    def _free(self, seat: str, at: XY, clear: float) -> bool:
-        return all(math.dist(at, lying.at) > clear for lying in self.lying[seat])
-
-    def _choose(self, player: Player, most: int = 6) -> tuple[Stack, int]:
-        stacks = [s for s in player.stacks if s.count >= 2] or player.stacks
-        stack = stacks[0] if self.conditions.chips == "felt" and self.rng.random() < 0.7 else self.rng.choice(stacks)
-        if stack.count < 4:
-            stack.change(max(0.0, player.arm.end), 14)
-        return stack, self.rng.choices(range(1, most + 1), [5, 4, 3, 2, 1, 1, 1, 1][:most])[0]
-
-    def _fetch(self, player: Player, start: float, stack: Stack, count: int) -> tuple[float, Thing, float]:
-        """The hand takes chips from a stack; when it has them, the pile, and the hand's yaw."""
-        rng, arm = self.rng, player.arm
-        yaw = player.yaw(rng.uniform(-8, 14))
-        to = _tip(stack.at, yaw, GRIP_AHEAD, GRIP_ASIDE * player.side)
-        took = rng.uniform(0.3, 0.5)
-        self._lift(arm, start, took, CHIP_HEIGHT_MM * stack.count + 4, 0.3)
-        end = self._go(arm, start, took, to, yaw)
-        self._lift(arm, end, 0.09, CHIP_HEIGHT_MM * (stack.count - count) + 6, 0.0)
-        end += rng.uniform(0.10, 0.16)
-        foreign = self._foreign(stack.kind)
-        kinds = (foreign or stack.kind,) * count
-        if rng.random() < 0.25 and count > 1 and not foreign:
-            other = rng.choice(player.stacks)
-            kinds = (*kinds[:-1], other.kind) if rng.random() < 0.5 else (other.kind, *kinds[1:])
-        stack.change(end, -count)
-        thing = pile(kinds, rng)
-        thing.put(end, Held(arm, GRIP_AHEAD, GRIP_ASIDE * player.side, -6.0))
-        self.things.append(thing)
-        return end, thing, yaw
-
-    def _foreign(self, kind: ChipKind) -> ChipKind | None:
-        if self.rng.random() >= self.conditions.foreign:
-            return None
-        return self.rng.choice(self.layout.chips)
-
-    def _stroke(self, player: Player, start: float, at: XY, yaw: float) -> float:
-        """One forward movement, to where gripped chips are over ``at``."""
-        rng, arm = self.rng, player.arm
-        to = _tip(at, yaw, GRIP_AHEAD, GRIP_ASIDE * player.side)
-        far = math.dist(to, arm.path.last[:2])
-        took = max(0.16, far / rng.uniform(380, 760))
-        lift = max(0.05, took - 0.12)
-        self._lift(arm, max(start, arm.lift.end), lift, rng.uniform(14, 34), 0.0)
-        return self._go(arm, start, took, to, yaw)
-
-    def _release(self, player: Player, start: float, thing: Thing, foreign: bool | None = None) -> float:
-        """Put a gripped pile down; when the hand is free of it."""
-        arm = player.arm
-        down = self._lift(arm, max(start, arm.lift.end), self.rng.uniform(0.07, 0.14), 6.0, 0.0)
-        held = thing.wheres[-1]
-        if not isinstance(held, Held):
-            raise TypeError("only what is held can be put down")
-        arm.path.hold(down)
-        thing.put(down + 0.001, None)
-        place = Thing.position(_alone(held), down)
-        if place is None:
-            raise RuntimeError("what is held has a place")
-        thing.wheres[-1] = Rest(place[0], place[1], 0.0, place[3])
-        self._landed(player.name, down, thing, (place[0], place[1]), foreign)
-        return self._lift(arm, down, self.rng.uniform(0.1, 0.2), 16.0, 0.55)
-
-    def _landed(self, seat: str, at: float, thing: Thing, place: XY, foreign: bool | None = None) -> None:
-        strange = self.rng.random() < self.conditions.foreign if foreign is None else foreign
-        tags: list[int] = []
-        if not strange:
-            for chip in thing.chips:
-                self._uid += 1
-                tags.append(self._uid)
-                self._open[self._uid] = (seat, chip.value, at)
-        self.lying[seat].append(Lying(thing, place, tags, strange))
-        self.landings.append(
-            Landing(at_ns=round(at * S), seat=seat, x_mm=round(place[0], 2), y_mm=round(place[1], 2),
-                    count=len(thing.chips), value=thing.chips[-1].value, values=tuple(c.value for c in thing.chips),
-                    tagged=not strange)
-        )  # fmt: skip
-
-    def _removed(self, seat: str, at: float, lying: Lying, by: str, keep_tags: bool = False) -> None:
-        self.lying[seat].remove(lying)
-        self.removals.append(
-            Removal(at_ns=round(at * S), seat=seat, x_mm=round(lying.at[0], 2), y_mm=round(lying.at[1], 2),
-                    count=len(lying.thing.chips), by="dealer" if by == "dealer" else "player")
-        )  # fmt: skip
-        for uid in () if keep_tags else lying.tags:
-            where, value, since = self._open.pop(uid)
-            self.tags.append(Tag(seat=where, uid=uid, value=value, from_ns=round(since * S), to_ns=round(at * S)))
-
     # -- acts -------------------------------------------------------------------------------------------
 
     def bet(self, player: Player, now: float) -> float:
         """One motion: chips are carried over the line and put down."""
-        at = self._spot(player)
+        at = self.spot(player)
         if at is None:
             return self.hover(player, now)
-        stack, count = self._choose(player)
-        end, thing, yaw = self._fetch(player, now, stack, count)
-        end = self._stroke(player, end, at, yaw)
-        free = self._release(player, end, thing)
-        return self._home(player, free + self.rng.uniform(0.02, 0.3))
+        stack, count = self.choose(player)
+        end, thing, yaw = self.fetch(player, now, stack, count)
+        end = self.stroke(player, end, at, yaw)
+        free = self.release(player, end, thing)
+        return self.home(player, free + self.rng.uniform(0.02, 0.3))
 
     def push(self, player: Player, now: float) -> float:
         """One motion: a stack slides over the line before the fingers."""
         rng, arm = self.rng, player.arm
-        at = self._spot(player)
+        at = self.spot(player)
         if at is None:
             return self.hover(player, now)
-        stack, count = self._choose(player, 8)
+        stack, count = self.choose(player, 8)
         yaw = player.yaw(rng.uniform(-4, 8))
-        start = player.seat.place(LINE_MM - 62, rng.uniform(-20, 20) + 0.5 * _aside(player, at))
-        end, thing, grip_yaw = self._fetch(player, now, stack, count)
-        end = self._stroke(player, end, start, grip_yaw)
-        down = self._lift(arm, max(end, arm.lift.end), 0.1, 6.0, 0.0)
+        start = player.seat.place(LINE_MM - 62, rng.uniform(-20, 20) + 0.5 * aside_of(player, at))
+        end, thing, grip_yaw = self.fetch(player, now, stack, count)
+        end = self.stroke(player, end, start, grip_yaw)
+        down = self.lift(arm, max(end, arm.lift.end), 0.1, 6.0, 0.0)
         arm.path.hold(down)
-        place = Thing.position(_alone(thing.wheres[-1]), down)
+        place = Thing.position(alone(thing.wheres[-1]), down)
         assert place is not None
         thing.put(down, Rest(place[0], place[1], 0.0, place[3]))
-        back = _tip((place[0], place[1]), yaw, PUSH_AHEAD + 3, 0.0)
-        self._lift(arm, down, 0.15, 12.0, -0.3)
-        end = self._go(arm, down, 0.22, back, yaw)
-        self._lift(arm, end, 0.08, 7.0, -0.7)
+        back = tip_for((place[0], place[1]), yaw, PUSH_AHEAD + 3, 0.0)
+        self.lift(arm, down, 0.15, 12.0, -0.3)
+        end = self.go(arm, down, 0.22, back, yaw)
+        self.lift(arm, end, 0.08, 7.0, -0.7)
         end += 0.1
         thing.put(end, Held(arm, PUSH_AHEAD + 3, 0.0, -60.0))
-        to = _tip(at, yaw, PUSH_AHEAD + 3, 0.0)
-        end = self._go(arm, end, math.dist(to, back) / rng.uniform(260, 520), to, yaw)
+        to = tip_for(at, yaw, PUSH_AHEAD + 3, 0.0)
+        end = self.go(arm, end, math.dist(to, back) / rng.uniform(260, 520), to, yaw)
         thing.put(end, Rest(at[0], at[1], 0.0, math.degrees(yaw)))
-        self._landed(player.name, end, thing, at)
-        return self._home(player, end + rng.uniform(0.03, 0.25))
+        self.landed(player.name, end, thing, at)
+        return self.home(player, end + rng.uniform(0.03, 0.25))
 
     def string_bet(self, player: Player, now: float) -> float:
         """Two motions in one visit: drops a part, goes back 5 to 80 mm, rests 50 to 2000 ms, goes on."""
@@ -259,41 +120,39 @@ class Script:
         first, second = self._pair(player)
         if first is None or second is None:
             return self.hover(player, now)
-        stack, count = self._choose(player, 4)
-        end, thing, yaw = self._fetch(player, now, stack, count)
+        stack, count = self.choose(player, 4)
+        end, thing, yaw = self.fetch(player, now, stack, count)
         rest = pile((stack.kind,) * rng.randint(1, 3), rng)
         rest.put(end, Held(arm, GRIP_AHEAD - 6, GRIP_ASIDE * player.side, 2.0 + CHIP_HEIGHT_MM * count))
         stack.change(end, -len(rest.chips))
         self.things.append(rest)
-        end = self._stroke(player, end, first, yaw)
-        free = self._release(player, end, thing, foreign=False)
-        free = self._lift(arm, free, 0.05, 22.0, 0.1)
+        end = self.stroke(player, end, first, yaw)
+        free = self.release(player, end, thing, foreign=False)
+        free = self.lift(arm, free, 0.05, 22.0, 0.1)
         retreat = rng.uniform(5, 80)
         x, y = arm.path.last[:2]
         ix, iy = player.seat.inwards
-        free = self._go(
-            arm, free, max(0.09, retreat / rng.uniform(150, 420)), (x - retreat * ix, y - retreat * iy), yaw
-        )
+        free = self.go(arm, free, max(0.09, retreat / rng.uniform(150, 420)), (x - retreat * ix, y - retreat * iy), yaw)
         free += math.exp(rng.uniform(math.log(0.05), math.log(2.0)))
         grip = GRIP_AHEAD - 6
-        to = _tip(second, yaw, grip, GRIP_ASIDE * player.side)
-        end = self._go(arm, free, max(0.12, math.dist(to, arm.path.last[:2]) / rng.uniform(200, 480)), to, yaw)
-        free = self._release(player, end, rest, foreign=False)
-        return self._home(player, free + rng.uniform(0.02, 0.3))
+        to = tip_for(second, yaw, grip, GRIP_ASIDE * player.side)
+        end = self.go(arm, free, max(0.12, math.dist(to, arm.path.last[:2]) / rng.uniform(200, 480)), to, yaw)
+        free = self.release(player, end, rest, foreign=False)
+        return self.home(player, free + rng.uniform(0.02, 0.3))
 
     def _pair(self, player: Player) -> tuple[XY | None, XY | None]:
         """Two free places, the second as far in or further, and to the side."""
         for _ in range(40):
-            first = self._spot(player, 48)
+            first = self.spot(player, 48)
             if first is None:
                 return None, None
-            depth = _depth(player, first) + self.rng.uniform(0, 26)
-            aside = _aside(player, first) + self.rng.choice((-1, 1)) * self.rng.uniform(46, 60)
+            depth = depth_of(player, first) + self.rng.uniform(0, 26)
+            aside = aside_of(player, first) + self.rng.choice((-1, 1)) * self.rng.uniform(46, 60)
             second = player.seat.place(depth, aside)
             if (
                 depth < LINE_MM + BET_DEPTH_MM - 30
                 and abs(aside) < player.seat.width / 2 - 50
-                and self._free(player.name, second, 44)
+                and self.free(player.name, second, 44)
             ):
                 return first, second
         return None, None
@@ -302,44 +161,44 @@ class Script:
         """Two motions in two visits: goes back to the stack for more."""
         end = now
         for _ in range(2):
-            at = self._spot(player)
+            at = self.spot(player)
             if at is None:
                 return self.hover(player, end)
-            stack, count = self._choose(player, 3)
-            end, thing, yaw = self._fetch(player, end, stack, count)
-            end = self._stroke(player, end, at, yaw)
-            end = self._release(player, end, thing) + self.rng.uniform(0.0, 0.15)
-        return self._home(player, end)
+            stack, count = self.choose(player, 3)
+            end, thing, yaw = self.fetch(player, end, stack, count)
+            end = self.stroke(player, end, at, yaw)
+            end = self.release(player, end, thing) + self.rng.uniform(0.0, 0.15)
+        return self.home(player, end)
 
     def cut_and_push(self, player: Player, now: float) -> float:
         """Sets a stack down just over the line, then pushes it on."""
         rng, arm = self.rng, player.arm
-        at = self._spot(player, 50)
-        if at is None or _depth(player, at) < LINE_MM + 75:
+        at = self.spot(player, 50)
+        if at is None or depth_of(player, at) < LINE_MM + 75:
             return self.bet(player, now)
-        stack, count = self._choose(player, 6)
-        near = player.seat.place(LINE_MM + 36, _aside(player, at))
-        if not self._free(player.name, near, 48):
+        stack, count = self.choose(player, 6)
+        near = player.seat.place(LINE_MM + 36, aside_of(player, at))
+        if not self.free(player.name, near, 48):
             return self.bet(player, now)
-        end, thing, yaw = self._fetch(player, now, stack, count)
-        end = self._stroke(player, end, near, yaw)
-        free = self._release(player, end, thing, foreign=False)
+        end, thing, yaw = self.fetch(player, now, stack, count)
+        end = self.stroke(player, end, near, yaw)
+        free = self.release(player, end, thing, foreign=False)
         lying = self.lying[player.name][-1]
-        back = _tip(lying.at, yaw, PUSH_AHEAD + 3, 0.0)
-        self._lift(arm, free, 0.14, 10.0, -0.4)
-        end = self._go(arm, free, rng.uniform(0.2, 0.35), back, yaw)
-        end = max(end, self._lift(arm, max(end, arm.lift.end), 0.08, 7.0, -0.7)) + rng.uniform(0.02, 0.3)
+        back = tip_for(lying.at, yaw, PUSH_AHEAD + 3, 0.0)
+        self.lift(arm, free, 0.14, 10.0, -0.4)
+        end = self.go(arm, free, rng.uniform(0.2, 0.35), back, yaw)
+        end = max(end, self.lift(arm, max(end, arm.lift.end), 0.08, 7.0, -0.7)) + rng.uniform(0.02, 0.3)
         thing.put(end, Held(arm, PUSH_AHEAD + 3, 0.0, -60.0))
-        self._removed(player.name, end, lying, "player", keep_tags=True)
-        to = _tip(at, yaw, PUSH_AHEAD + 3, 0.0)
-        end = self._go(arm, end, max(0.15, math.dist(to, back) / rng.uniform(180, 350)), to, yaw)
+        self.removed(player.name, end, lying, "player", keep_tags=True)
+        to = tip_for(at, yaw, PUSH_AHEAD + 3, 0.0)
+        end = self.go(arm, end, max(0.15, math.dist(to, back) / rng.uniform(180, 350)), to, yaw)
         thing.put(end, Rest(at[0], at[1], 0.0, math.degrees(yaw)))
         self.lying[player.name].append(Lying(thing, at, lying.tags, False))
         self.landings.append(
             Landing(at_ns=round(end * S), seat=player.name, x_mm=round(at[0], 2), y_mm=round(at[1], 2),
                     count=len(thing.chips), value=thing.chips[-1].value, values=tuple(c.value for c in thing.chips))
         )  # fmt: skip
-        return self._home(player, end + rng.uniform(0.03, 0.25))
+        return self.home(player, end + rng.uniform(0.03, 0.25))
 
     def hover(self, player: Player, now: float) -> float:
         """Over the line and back without leaving anything."""
@@ -347,23 +206,23 @@ class Script:
         yaw = player.yaw(rng.uniform(-6, 12))
         to = player.seat.place(LINE_MM + rng.uniform(15, 110), rng.uniform(-50, 50))
         took = rng.uniform(0.3, 0.6)
-        self._lift(arm, now, took * 0.8, rng.uniform(18, 45), rng.uniform(0.2, 0.9))
-        end = self._go(arm, now, took, to, yaw)
-        return self._home(player, end + math.exp(rng.uniform(math.log(0.04), math.log(0.9))))
+        self.lift(arm, now, took * 0.8, rng.uniform(18, 45), rng.uniform(0.2, 0.9))
+        end = self.go(arm, now, took, to, yaw)
+        return self.home(player, end + math.exp(rng.uniform(math.log(0.04), math.log(0.9))))
 
     def splash(self, player: Player, now: float) -> float:
         """Chips are thrown in and come to rest one by one."""
         rng, arm = self.rng, player.arm
-        stack, count = self._choose(player, 4)
-        end, thing, yaw = self._fetch(player, now, stack, count)
+        stack, count = self.choose(player, 4)
+        end, thing, yaw = self.fetch(player, now, stack, count)
         edge = player.seat.place(LINE_MM + rng.uniform(-25, 45), rng.uniform(-30, 30))
-        end = self._stroke(player, end, edge, yaw)
+        end = self.stroke(player, end, edge, yaw)
         start = thing.position(end - 0.03)
         assert start is not None
         thing.put(end - 0.03, None)
-        self._lift(arm, max(end - 0.03, arm.lift.end), 0.12, 26.0, 0.8)
+        self.lift(arm, max(end - 0.03, arm.lift.end), 0.12, 26.0, 0.8)
         for k, kind in enumerate(thing.chips):
-            at = self._spot(player, 41)
+            at = self.spot(player, 41)
             if at is None:
                 stack.change(end, 1)
                 continue
@@ -376,8 +235,8 @@ class Script:
             chip.put(end - 0.03, fly)
             chip.put(rest, Rest(at[0], at[1], 0.0, fly.last[3]))
             self.things.append(chip)
-            self._landed(player.name, rest, chip, at)
-        return self._home(player, end + rng.uniform(0.1, 0.4))
+            self.landed(player.name, rest, chip, at)
+        return self.home(player, end + rng.uniform(0.1, 0.4))
 
     def take_back(self, player: Player, now: float) -> float:
         """Takes a pile back that lies in the zone."""
@@ -386,41 +245,41 @@ class Script:
             return self.hover(player, now)
         lying = rng.choice(self.lying[player.name])
         yaw = player.yaw(rng.uniform(-6, 10))
-        to = _tip(lying.at, yaw, GRIP_AHEAD, GRIP_ASIDE * player.side)
+        to = tip_for(lying.at, yaw, GRIP_AHEAD, GRIP_ASIDE * player.side)
         took = rng.uniform(0.35, 0.6)
-        self._lift(arm, now, took, 24.0, 0.4)
-        end = self._go(arm, now, took, to, yaw)
-        end = self._lift(arm, end, 0.12, 6.0, 0.0) + 0.03
+        self.lift(arm, now, took, 24.0, 0.4)
+        end = self.go(arm, now, took, to, yaw)
+        end = self.lift(arm, end, 0.12, 6.0, 0.0) + 0.03
         lying.thing.put(end, Held(arm, GRIP_AHEAD, GRIP_ASIDE * player.side, -6.0))
-        self._removed(player.name, end, lying, "player")
-        self._lift(arm, end, 0.2, 22.0, 0.0)
+        self.removed(player.name, end, lying, "player")
+        self.lift(arm, end, 0.2, 22.0, 0.0)
         back = player.seat.place(100, player.side * 60)
-        done = self._go(arm, end, rng.uniform(0.4, 0.7), back, yaw)
+        done = self.go(arm, end, rng.uniform(0.4, 0.7), back, yaw)
         lying.thing.put(done, None)
         rng.choice(player.stacks).change(done, len(lying.thing.chips))
-        return self._home(player, done + 0.1)
+        return self.home(player, done + 0.1)
 
     def fold(self, player: Player, now: float) -> float:
         """Two cards slide over the line; the dealer takes them with the next sweep."""
         rng, arm = self.rng, player.arm
-        at = self._spot(player, 72)
+        at = self.spot(player, 72)
         if at is None:
             return self.fidget(player, now)
         cards = Thing("cards", (), faces=(("", 0), ("", 0)))
         yaw = player.yaw(rng.uniform(-6, 6))
         start = player.seat.place(LINE_MM - 80, rng.uniform(-10, 10))
-        to = _tip(start, yaw, -12.0, 0.0)
-        self._lift(arm, now, 0.35, 8.0, 0.5)
-        end = self._go(arm, now, 0.4, to, yaw) + 0.1
+        to = tip_for(start, yaw, -12.0, 0.0)
+        self.lift(arm, now, 0.35, 8.0, 0.5)
+        end = self.go(arm, now, 0.4, to, yaw) + 0.1
         cards.put(max(0.0, now - 2.0), Rest(start[0], start[1], 0.0, math.degrees(yaw)))
         cards.put(end, Held(arm, -12.0, 0.0, -60.0))
         self.things.append(cards)
-        goal = _tip(at, yaw, -12.0, 0.0)
-        end = self._go(arm, end, math.dist(goal, to) / rng.uniform(350, 700), goal, yaw)
+        goal = tip_for(at, yaw, -12.0, 0.0)
+        end = self.go(arm, end, math.dist(goal, to) / rng.uniform(350, 700), goal, yaw)
         cards.put(end, Rest(at[0], at[1], 0.0, math.degrees(yaw)))
         self.mucked.append((cards, at, player.name, round(end * S)))
         self.lying[player.name].append(Lying(cards, at, [], False))
-        return self._home(player, end + rng.uniform(0.02, 0.2))
+        return self.home(player, end + rng.uniform(0.02, 0.2))
 
     def fidget(self, player: Player, now: float) -> float:
         """Plays with the stacks, behind the line."""
@@ -429,9 +288,9 @@ class Script:
         for _ in range(rng.randint(1, 4)):
             to = player.seat.place(rng.uniform(50, 128), player.side * rng.uniform(30, 95))
             took = rng.uniform(0.2, 0.6)
-            self._lift(arm, end, took * 0.9, rng.uniform(8, 40), rng.uniform(0.1, 0.8))
-            end = self._go(arm, end, took, to, player.yaw(rng.uniform(0, 25))) + rng.uniform(0.0, 0.5)
-        return self._home(player, end)
+            self.lift(arm, end, took * 0.9, rng.uniform(8, 40), rng.uniform(0.1, 0.8))
+            end = self.go(arm, end, took, to, player.yaw(rng.uniform(0, 25))) + rng.uniform(0.0, 0.5)
+        return self.home(player, end)
 
     def _fidget_all(self, start: float, until: float) -> None:
         for player in self.players:
@@ -452,8 +311,8 @@ class Script:
         dealer.body.track.hold(end)
         arm.root.key(end + 0.6, *dealer.shoulder)
         dealer.body.track.key(end + 0.6, 0.0, 0.0, 0.0)
-        self._lift(arm, end, 0.5, z, pose)
-        end = self._go(arm, end, 0.6, (x, y), yaw)
+        self.lift(arm, end, 0.5, z, pose)
+        end = self.go(arm, end, 0.6, (x, y), yaw)
         self.acts.append(Act(kind="sweep", seat="dealer", from_ns=round(began * S), to_ns=round(end * S)))
         return end
 
@@ -468,13 +327,13 @@ class Script:
         yaw = math.atan2(lying.at[1] - sy, lying.at[0] - sx)
         # The fingers go behind the pile, as the dealer sees it, and draw it in.
         ahead = -30.0 if lying.thing.kind == "chips" else -20.0
-        to = _tip(lying.at, yaw, ahead, 0.0)
-        self._lift(arm, start, took, 38.0, 0.3)
-        end = self._go(arm, start, took, to, yaw)
-        end = self._lift(arm, end, 0.14, 5.0, 0.0)
+        to = tip_for(lying.at, yaw, ahead, 0.0)
+        self.lift(arm, start, took, 38.0, 0.3)
+        end = self.go(arm, start, took, to, yaw)
+        end = self.lift(arm, end, 0.14, 5.0, 0.0)
         lying.thing.put(end, Held(arm, ahead, 0.0, -60.0))
         if lying.thing.kind == "chips":
-            self._removed(seat, end, lying, "dealer")
+            self.removed(seat, end, lying, "dealer")
         else:
             self.lying[seat].remove(lying)
             for entry in [m for m in self.mucked if m[0] is lying.thing]:
@@ -484,8 +343,8 @@ class Script:
         took = rng.uniform(0.4, 0.7)
         dealer.stretch(end + took, *pot)
         sx, sy = arm.root.last
-        goal = _tip(pot, math.atan2(pot[1] - root[1], pot[0] - sx), ahead, 0.0)
-        done = self._go(arm, end, took, goal, math.atan2(pot[1] - sy, pot[0] - sx))
+        goal = tip_for(pot, math.atan2(pot[1] - root[1], pot[0] - sx), ahead, 0.0)
+        done = self.go(arm, end, took, goal, math.atan2(pot[1] - sy, pot[0] - sx))
         lying.thing.put(done, None)
         return done + 0.05
 
@@ -500,27 +359,3 @@ class Script:
         """Mucked cards that nobody took."""
         return [CardsLanded(at_ns=ns, seat=seat, x_mm=round(at[0], 2), y_mm=round(at[1], 2))
                 for _, at, seat, ns in self.mucked]  # fmt: skip
-
-
-def _alone(where: object) -> Thing:
-    thing = Thing("chips", ())
-    if not isinstance(where, Held):
-        raise TypeError("only what is held has a place in a hand")
-    thing.put(0.0, where)
-    return thing
-
-
-def _tip(at: XY, yaw: float, ahead: float, aside: float) -> XY:
-    """Where the tip must be for what is held ``ahead`` and ``aside`` of it to be at ``at``."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    return at[0] - ahead * c - aside * s, at[1] - ahead * s + aside * c
-
-
-def _depth(player: Player, at: XY) -> float:
-    (ex, ey), (nx, ny) = player.seat.edge, player.seat.inwards
-    return (at[0] - ex) * nx + (at[1] - ey) * ny
-
-
-def _aside(player: Player, at: XY) -> float:
-    (ex, ey), (nx, ny) = player.seat.edge, player.seat.inwards
-    return (at[0] - ex) * ny - (at[1] - ey) * nx

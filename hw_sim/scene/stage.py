@@ -7,8 +7,8 @@ rolling shutter is exact and costs nothing.  What rests is drawn once; of a fram
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import cv2
 import msgspec
@@ -75,8 +75,9 @@ class Piece(msgspec.Struct, frozen=True):
         return np.array(out)
 
 
-def cells(x0: float, y0: float, x1: float, y1: float, width: int, height: int, pad: int = 3) -> Rect | None:
-    """The rectangle of whole cells around, clipped to the picture; None if nothing is left."""
+def cells(box: tuple[float, float, float, float], size: tuple[int, int], pad: int = 3) -> Rect | None:
+    """The rectangle of whole cells around a box, clipped to the picture's size; None if nothing is left."""
+    (x0, y0, x1, y1), (width, height) = box, size
     a, b = max(0, math.floor((x0 - pad) / CELL) * CELL), max(0, math.floor((y0 - pad) / CELL) * CELL)
     c, d = min(width, math.ceil((x1 + pad) / CELL) * CELL), min(height, math.ceil((y1 + pad) / CELL) * CELL)
     return (a, b, c, d) if a < c and b < d else None
@@ -101,9 +102,10 @@ class View:
 
     def __init__(self, eye: Eye, layout: Layout, conditions: Conditions, seed: int, table: F32 | None = None) -> None:
         self.eye, self.layout, self.conditions = eye, layout, conditions
-        self.width, self.height = eye.lens.width, eye.lens.height
+        self.size = self.width, self.height = eye.lens.width, eye.lens.height
         self.sx, self.sy = eye.slopes(CELL, _AROUND)
-        self.fx, self.fy = ((a + s * eye.at[2]).astype(np.float32) for a, s in zip(eye.at, (self.sx, self.sy)))
+        self.fx = (eye.at[0] + self.sx * eye.at[2]).astype(np.float32)
+        self.fy = (eye.at[1] + self.sy * eye.at[2]).astype(np.float32)
         rng = np.random.default_rng([seed, 5])
         angle, away = rng.uniform(0, 2 * math.pi), 420.0 + 900.0 * (conditions.key > 0.7 or conditions.lean > 200)
         self.lamp = (away * math.cos(angle), away * 0.7 * math.sin(angle), 1500.0)
@@ -130,7 +132,7 @@ class View:
         """The rectangle in which points (n, 3) are seen."""
         p = self.eye.pixels(points)
         low, high = p.min(axis=0), p.max(axis=0)
-        return cells(low[0], low[1], high[0], high[1], self.width, self.height, pad)
+        return cells((low[0], low[1], high[0], high[1]), self.size, pad)
 
     # -- lookups ----------------------------------------------------------------------------------
 
@@ -161,10 +163,10 @@ class View:
         u = np.clip(base_u / (1 + zb * (sx * c + sy * d)), s.u0, s.u1)
         down = az - za - zb * u
         px, py = ax - x + sx * down, ay - y + sy * down
-        got = self._texel(s.rgba, s, px * c + py * d, px * d - py * c, piece.mirrored, rect, 1, (0.0, s.scale))
-        return [got[..., k] for k in range(4)] if got.size < 4096 else cv2.split(got)  # type: ignore[return-value]
+        got = self._texel(s.rgba, piece, px * c + py * d, px * d - py * c, rect, stride=1, grain=(0.0, s.scale))
+        return [np.asarray(plane) for plane in cv2.split(got)]
 
-    def shade(self, piece: Piece, rect: Rect, first: int, stride: int, lamp: bool, sigma: float) -> F32:
+    def shade(self, piece: Piece, rect: Rect, first: int, *, stride: int, lamp: bool, sigma: float) -> F32:
         """(h / stride, w / stride) how much the piece hides of the lamp, or (``lamp`` False) of the sky above."""
         window = self._window(rect)
         fx, fy = self.fx[window], self.fy[window]
@@ -179,12 +181,12 @@ class View:
                 px, py = fx - x + (lx - fx) * rise, fy - y + (ly - fy) * rise
                 u = px * c + py * d
         texture, margin, scale = s.soft(sigma) if sigma >= 2.5 else (s.cover, 0.0, s.scale)
-        return self._texel(texture, s, u, px * d - py * c, piece.mirrored, rect, stride, (margin, scale))
+        return self._texel(texture, piece, u, px * d - py * c, rect, stride=stride, grain=(margin, scale))
 
-    def _texel(self, texture: F32, s: Sprite, u: F32, v: F32, mirrored: bool, rect: Rect, stride: int,
+    def _texel(self, texture: F32, piece: Piece, u: F32, v: F32, rect: Rect, *, stride: int,
                grain: tuple[float, float]) -> F32:  # fmt: skip
-        margin, scale = grain
-        if mirrored:
+        s, (margin, scale) = piece.sprite, grain
+        if piece.mirrored:
             v = -v
         mx = self._fine((u - (s.u0 - margin)) * scale - 0.5, rect, stride)
         my = self._fine((v - (s.v0 - margin)) * scale - 0.5, rect, stride)
@@ -214,7 +216,7 @@ def arm_pieces(arm: Arm, times: Array) -> list[Piece]:
     fore_slope = (limbs.wrist[:, 2] - limbs.elbow[:, 2]) / FORE_MM
     upper_slope = np.full_like(limbs.x, (arm.elbow_z - arm.shoulder_z) / UPPER_MM)
     return [
-        Piece(anatomy.upper_sprite(arm.skin, arm.cloth), limbs.elbow[:, 0], limbs.elbow[:, 1], limbs.upper_yaw,
+        Piece(anatomy.upper_sprite(arm.cloth), limbs.elbow[:, 0], limbs.elbow[:, 1], limbs.upper_yaw,
               limbs.elbow[:, 2] + 40, upper_slope, mirrored),
         Piece(anatomy.hand_sprite(step, arm.skin), limbs.x, limbs.y, limbs.yaw, limbs.z, slope, mirrored),
         Piece(anatomy.forearm_sprite(arm.skin, arm.cloth), limbs.wrist[:, 0], limbs.wrist[:, 1], limbs.fore_yaw,
@@ -249,7 +251,7 @@ def thing_image(view: View, thing: Thing, where: tuple[float, float, float, floa
             scale = 1.0
             face = paint.card_face(rank, suit, scale)
             place = (x + k * 9.0 - 4.0, y + k * 5.0, z + 0.4)
-            _lay(view, image, rect, face, place, turn + 90 + 6 * k, scale)
+            _lay(view, image, rect, face, place=place, turn=turn + 90 + 6 * k, scale=scale)
         return rect, image
     scale = 0.5 if view.width <= 1400 else 1.0
     for k, kind in enumerate(thing.chips):
@@ -261,11 +263,11 @@ def thing_image(view: View, thing: Thing, where: tuple[float, float, float, floa
             if rim and not last and level == 0.5:
                 continue
             place = (x + thing.lean[0] * k + sx, y + thing.lean[1] * k + sy, z + CHIP_HEIGHT_MM * (k + level))
-            _lay(view, image, rect, face, place, turn, scale)
+            _lay(view, image, rect, face, place=place, turn=turn, scale=scale)
     return rect, image
 
 
-def _lay(view: View, image: F32, rect: Rect, face: F32, place: tuple[float, float, float], turn: float,
+def _lay(view: View, image: F32, rect: Rect, face: F32, *, place: tuple[float, float, float], turn: float,
          scale: float) -> None:  # fmt: skip
     """Lay a flat sprite, centred on ``place`` and turned by ``turn`` degrees, over ``image``."""
     x, y, z = place
@@ -299,7 +301,7 @@ def _line(tenths_x: int, tenths_y: int) -> F32:
             for ox, wx in ((0, 1 - fx), (1, fx)):
                 if 0 <= i + ox < n and 0 <= j + oy < n:
                     kernel[j + oy, i + ox] += wx * wy
-    return kernel / kernel.sum()
+    return np.asarray(kernel / kernel.sum(), np.float32)
 
 
 def smear(planes: Sequence[F32], dx: float, dy: float) -> Sequence[F32]:

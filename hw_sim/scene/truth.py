@@ -12,12 +12,13 @@ Who = Literal["player", "dealer"]
 class HandStep(msgspec.Struct, frozen=True, kw_only=True):
     """A hand's step at a seat.
 
-    The *foremost point* is, of the hand's finger tips and the chips or cards it holds or pushes, the one furthest over the
-    seat's betting line, dropped plumb on the felt.  For the player ``enters`` and ``leaves`` are the instants at which it
-    crosses the line; for the dealer those at which the first part of hand or arm comes over the seat's bet zone, and the
-    last part is gone from it.  ``advances``: the foremost point, over the line, has come `FORWARD_MM` forward again
-    after going back or resting.  ``retreat_mm`` is from the furthest point of the stroke before to the rearmost since;
-    ``pause_ms`` from the end of the forward movement before to this step.  Both 0 for a first stroke.
+    The *foremost point* is, of the hand's finger tips and the chips or cards it holds or pushes, the one furthest over
+    the seat's betting line, dropped plumb on the felt.  For the player ``enters`` and ``leaves`` are the instants at
+    which it crosses the line; for the dealer (and for an arm of another seat) those at which the first part of hand or
+    arm comes over the seat's bet zone, and the last part is gone from it.  ``advances``: the foremost point, over the
+    line, has come `FORWARD_MM` forward again after going back or resting.  ``retreat_mm`` is from the furthest point of
+    the stroke before to the rearmost since; ``pause_ms`` from the end of the forward movement before to this step.
+    Both 0 for a first stroke, and for one that comes 5 s after the last.
     ``seen_ns`` is when the camera's ray through that point crosses the line *on the felt* (parallax; without the row's
     read-out), ``z_mm`` the point's height.
     """
@@ -76,7 +77,7 @@ class CardsLanded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
-    """What a perfect reader under a seat's bet zone would tell: a chip's tag from one instant to another (0: the end)."""
+    """What a perfect reader under a seat's bet zone would tell: a chip's tag from then till then (0: the end)."""
 
     seat: str
     uid: int
@@ -88,8 +89,8 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True):
 class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     """Something that hinders the camera: kind as the conditions are named, ``to_ns`` 0 when it stays.
 
-    ``amount``: of "knocked" the mean shift in thousandths of a pixel, of "lightstep" the new light in thousandths of
-    the old, of "occluded" the covered share of the zone in thousandths, of "defocus" the blur in thousandths of a pixel.
+    ``amount`` in thousandths: of "knocked" the mean shift in pixels, of "lightstep" the new light over the old, of
+    "occluded" the hidden share of the zone, of "defocus" the blur in pixels, of "flicker" its depth.
     """
 
     kind: Literal["knocked", "lightstep", "occluded", "defocus", "dirt", "flicker", "drift", "shadow"]
