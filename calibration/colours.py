@@ -81,7 +81,7 @@ def learn(
             )
     tops: dict[str, list[Top]] = {}
     for zone_name in piles:
-        tops[zone_name] = [_top(shot, optics, pose, by_name[zone_name], diameter_mm) for shot in shots]
+        tops[zone_name] = [top(shot, optics, pose, by_name[zone_name], diameter_mm) for shot in shots]
     felt = np.median([t.felt for several in tops.values() for t in several], axis=0)
     _judge_light(felt, tops)
     seen: dict[int, list[Floats]] = {}
@@ -106,7 +106,8 @@ def learn(
     return PaletteResult(palette, patches, _warnings(palette))
 
 
-def _top(shot: Shot, optics: Optics, pose: Pose, zone: Zone, diameter_mm: float) -> Top:
+def top(shot: Shot, optics: Optics, pose: Pose, zone: Zone, diameter_mm: float) -> Top:
+    """The top of the pile that lies in ``zone``; raises `StepError` with code "no-pile"."""
     outline = np.array([[p.x_um, p.y_um] for p in zone.outline], dtype=np.float64) / 1000
     low, high = outline.min(axis=0) - MARGIN_MM, outline.max(axis=0) + MARGIN_MM
     columns, rows = (int(v) for v in np.ceil((high - low) / MM_PER_PX))
@@ -175,8 +176,8 @@ def _far_end(strange: npt.NDArray[np.uint8], foot: Floats, diameter: float) -> t
     length = end - float(np.percentile(along, 1)) + 0.5
     side = float(np.percentile(across, 1) + np.percentile(across, 99)) / 2
     back = min(diameter / 2, length / 2)
-    top = middle + away * (end - back) + np.array([-away[1], away[0]]) * side
-    return float(top[0]), float(top[1])
+    found = middle + away * (end - back) + np.array([-away[1], away[0]]) * side
+    return float(found[0]), float(found[1])
 
 
 def _judge_light(felt: Floats, tops: Mapping[str, Sequence[Top]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -48,16 +49,19 @@ def marker_list(path: Path, seed: int = SEED) -> Path:
     return path
 
 
-def piles_file(path: Path, height: int = 5, seed: int = SEED) -> dict[str, int]:
-    """A picture with one pile of each denomination in a bet zone of its own; which lies where."""
+def piles_file(path: Path, height: int = 5, seed: int = SEED, *, turned: bool = False) -> dict[str, int]:
+    """A picture with one pile of each denomination in a bet zone of its own; which lies where.
+
+    ``turned``: the seats from the other end, each pile somewhere else in its zone.
+    """
     layout, look = make_layout(seed), named("baseline")
     eye = camera(seed, *SIZE)
     view = View(eye, layout, look, seed)
-    rng = Random(f"piles {seed}")
+    rng = Random(f"piles {seed} {turned}")
     things, where = [], {}
-    for kind, seat in zip(layout.chips, layout.seats, strict=False):
+    for kind, seat in zip(layout.chips, layout.seats[:: -1 if turned else 1], strict=False):
         zone = layout.zone("bet", seat.name)
-        x, y = np.mean(zone.outline, axis=0)
+        x, y = np.mean(zone.outline, axis=0) + (rng.uniform(-25, 25) if turned else 0.0)
         thing = pile((kind,) * height, rng)
         thing.put(0.0, Rest(float(x), float(y)))
         things.append(thing)
@@ -65,7 +69,7 @@ def piles_file(path: Path, height: int = 5, seed: int = SEED) -> dict[str, int]:
     renderer = Renderer(view, things, [], [])
     roots = renderer.frame(Shutter(1.0, look.readout_ms / 1000 / (SIZE[1] - 1), look.exposure_ms / 1000, SIZE[1]))
     sensor = optics.Sensor(look, *SIZE, seed)
-    sensor.reseed(7)
+    sensor.reseed(8 if turned else 7)
     path.write_bytes(sensor.jpeg(sensor.develop(roots, np.ones(SIZE[1], np.float32))))
     return where
 
@@ -77,8 +81,6 @@ def truth(seed: int = SEED) -> Layout:
 
 def zones_json(path: Path, seed: int = SEED) -> Path:
     """The true outlines as a technician would draw them, to the millimetre."""
-    import json
-
     layout = make_layout(seed)
 
     def point(xy: tuple[float, float]) -> dict[str, int]:
