@@ -61,9 +61,8 @@ def test_thirty_falling_chips_give_the_offset_and_sixty_give_it_within_three_ms(
         errors = [abs(f.offset_ns - TRUE_NS) for f in found]
         assert max(errors) <= worst_ns
         assert max(f.half_ns for f in found) <= bound_ns
-        assert (
-            sum(e <= f.half_ns for e, f in zip(errors, found, strict=True)) >= 34
-        )  # 95 % of 40, less three standard deviations
+        inside = sum(e <= f.half_ns for e, f in zip(errors, found, strict=True))
+        assert inside >= 20  # 95 % of 25, less three standard deviations
         assert abs(sum(f.offset_ns - TRUE_NS for f in found)) / 25 <= MS
         assert sum(f.strays for f in found) <= 8
 

@@ -1,0 +1,93 @@
+"""The daemon's own look at its calibration: at the start and once a minute, and what it makes of the observations."""
+
+from __future__ import annotations
+
+from firmware_bridge.session.contract import Counters, Figures
+from firmware_bridge.supervisor import DeviceHealth
+from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, Present, Tag, TimeSpan
+from tabled.model.calibration import Calibration
+from tabled.model.camera import CameraTrust, ChipsLanded
+from tabled.model.layout import Antenna, Layout, Place
+from tabled.shell.checkup import PERIOD_NS, Checkup
+
+S = 1_000_000_000
+READER, CAMERA = DeviceId("reader"), DeviceId("camera")
+LAYOUT = Layout(("1", "2"), tuple(Antenna("reader", n, Place("bet", str(n))) for n in (1, 2)))
+UP = [DeviceHealth("reader", "up", 0, Counters(), Figures())]
+
+
+def span(at_s: float) -> TimeSpan:
+    return TimeSpan(round(at_s * S), round(at_s * S) + 1_000_000)
+
+
+def look(watch: Checkup, antenna: int, at_s: float, *uids: str) -> None:
+    tags = tuple(Tag(uid) for uid in uids)
+    watch.notice(Present(READER, span(at_s), antenna, tags) if tags else CleanEmpty(READER, span(at_s), antenna))
+
+
+def codes(watch: Checkup, at_s: float) -> list[tuple[str, object]]:
+    watch.due(UP, round(at_s * S))
+    return [(f.reason.code, f.reason.params.get("antenna")) for f in watch.findings]
+
+
+def test_it_looks_at_the_start_and_once_a_minute() -> None:
+    watch = Checkup(LAYOUT, None, "")
+    assert not watch.due(UP, 100 * S)  # it looked, and found nothing
+    assert codes(watch, 130) == []  # not its time yet, though nothing was read
+    assert watch.due(UP, 100 * S + PERIOD_NS)
+    assert [(f.reason.code, f.fault) for f in watch.findings] == [("calibration_antenna_dead", True)] * 2
+    look(watch, 1, 200)
+    assert codes(watch, 205) == [("calibration_antenna_dead", 1), ("calibration_antenna_dead", 2)]
+    look(watch, 1, 219)
+    look(watch, 2, 219)
+    assert codes(watch, 221) == []
+
+
+def test_a_corrupt_look_is_none_and_a_lost_reader_is_told_elsewhere() -> None:
+    watch = Checkup(LAYOUT, None, "")
+    codes(watch, 0)
+    look(watch, 2, 60)
+    watch.notice(Corrupt(READER, span(60), 1, "RF error"))
+    assert codes(watch, 61) == [("calibration_antenna_dead", 1)]
+    watch.due([DeviceHealth("reader", "lost", 0, Counters(), Figures())], 130 * S)
+    assert watch.findings == ()
+    watch.due([DeviceHealth("reader", "up", 190 * S, Counters(), Figures())], 200 * S)
+    assert watch.findings == ()
+
+
+def landed(watch: Checkup, seat: str, at_s: float) -> None:
+    watch.notice(ChipsLanded(CAMERA, span(at_s), seat, 0, 0, 1200))
+
+
+def alive(watch: Checkup, at_s: float, *, uids: tuple[str, ...] = ()) -> None:
+    look(watch, 1, at_s)
+    look(watch, 2, at_s, *uids)
+
+
+def test_piles_that_nobody_reads_are_counted_until_a_tag_comes() -> None:
+    watch = Checkup(LAYOUT, None, "camera")
+    codes(watch, 0)
+    for n in range(3):
+        landed(watch, "1", 10 + n)
+        landed(watch, "2", 10 + n)
+        look(watch, 2, 11 + n, f"U{n}")
+    alive(watch, 60)
+    found = codes(watch, 61)
+    assert ("calibration_antenna_unread", 1) in found
+    assert ("calibration_antenna_unread", 2) not in found
+    look(watch, 1, 70, "A")
+    alive(watch, 121)
+    assert "calibration_antenna_unread" not in [code for code, _ in codes(watch, 122)]
+
+
+def test_the_cameras_own_word_names_the_step() -> None:
+    watch = Checkup(LAYOUT, Calibration(), "camera")
+    watch.notice(CameraTrust(CAMERA, span(1), False, "moved"))
+    codes(watch, 2)
+    assert ("calibration_knocked", "plane") in [(f.reason.code, f.step) for f in watch.findings]
+    watch.notice(CameraTrust(CAMERA, span(3), True))
+    alive(watch, 62)
+    codes(watch, 63)
+    assert {f.reason.code for f in watch.findings} == {"calibration_missing"}
+    assert [r.code for r in watch.notes()] == ["calibration_missing"] * 3
+    assert watch.faults() == []
