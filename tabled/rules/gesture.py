@@ -132,7 +132,7 @@ class _Reader:
             case HandReturnsToStack() | HandWithdraws():
                 if self.pending and self.held:  # the hand went and the chips stayed
                     self.put(self.pending)
-                    self.pending, self.held = (), False
+                    self.pending = ()
                 if self.motions[-1]:
                     self.motions.append([])
             case AskChange():

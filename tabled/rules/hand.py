@@ -279,18 +279,17 @@ class Hand(Facing):
 
     def pass_turn(self, i: int) -> None:
         """Pass the turn to the next seat that must act, or end the street."""
-        if self.n_live > 1 and self.n_in:
-            state, seen, bet, level, n = self.state, self.seen, self.bet, self.bet_to, self.table.n
-            j = i
-            for _ in range(n):
-                j += 1
-                if j == n:
-                    j = 0
-                if state[j] == IN and (seen[j] < 0 or bet[j] < level):
-                    if self.n_in == 1 and bet[j] >= self.price(j):
-                        break
-                    self.actor = j
-                    return
+        state, seen, bet, level, n = self.state, self.seen, self.bet, self.bet_to, self.table.n
+        j = i
+        for _ in range(n):
+            j += 1
+            if j == n:
+                j = 0
+            if state[j] == IN and (seen[j] < 0 or bet[j] < level):
+                if self.n_in == 1 and bet[j] >= self.price(j):
+                    break  # nobody is left who could answer
+                self.actor = j
+                return
         self.actor = -1
 
     # ---- streets --------------------------------------------------------------------------------------------
@@ -331,6 +330,4 @@ class Hand(Facing):
         self.owes_bring_in = False
         self.capped_lifted = self.lifts_cap()
         first = self.table.first if opener is None else self.table.index[opener]
-        self.actor = -1
-        if self.n_in > 1:
-            self.pass_turn(first - 1)
+        self.pass_turn(first - 1)

@@ -305,6 +305,23 @@ def test_nl_half_bet_over_a_completion_half_is_of_a_whole_bet(all_in, free):
     )  # fmt: skip
     r = rule("dutch-half-bet", where, f"D push {all_in}", f"E did call {all_in}", "A did fold")
     assert open_to(r) == ({"B", "C"} if free else set())
+    assert r.counts_as_raise is free
+
+
+@pytest.mark.parametrize(("all_in", "counts"), [(19, False), (20, True)])
+def test_nl_half_bet_an_opening_on_a_later_street_of_stud_is_measured_from_nothing(all_in, counts):
+    where = situation(f"A 990* B {all_in} C 990", "B", 0, 40, prior="A check", **{**STUD, "street": "fourth"})
+    r = rule("dutch-half-bet", where, f"B push {all_in}")
+    assert r.counts_as_raise is counts
+    assert r.options[0].complete_to == (None if counts else 40)
+
+
+def test_nl_full_bet_in_stud_the_bring_in_is_completed_and_a_bet_is_raised_on_top():
+    r = rule("dutch-full-bet", brought_in(20), "B push 20")
+    assert (r.options[0].complete_to, r.min_raise_to) == (40, 40)
+    where = situation("A 990/10* B 960/40* C 55 D 1000", "C", 40, 40, prior="A bring-in 10, B complete 40", **STUD)
+    r = rule("dutch-full-bet", where, "C push 55")
+    assert (r.options[0].complete_to, r.min_raise_to) == (None, 95)
 
 
 @pytest.mark.parametrize(("all_in", "free"), [(55, set()), (59, set()), (60, {"A"})])

@@ -136,6 +136,7 @@ def test_one_chip_for_change_among_others_is_one_for_change():
     [
         (("B asks", "B put 1000"), True, ((1000,),)),
         (("B put 1000", "B asks"), False, ((1000,),)),  # the chip was first
+        (("B put 1000", "B again", "B asks"), False, ((1000,),)),
         (("B asks", "B put 1000", "B asks"), True, ((1000,),)),
         (("B asks", "B put 1000", "B change"), False, ()),
         (("B asks", "B put 1000", "B change", "B put 100"), False, ((100,),)),

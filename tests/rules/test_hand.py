@@ -435,3 +435,51 @@ def test_an_amount_that_stands_is_a_raise_only_over_the_bet():
         other = play(deal([1000] * 3), "3 call", "1 call")
         with pytest.raises(e.NotEnoughChips):
             other.stand_at(to)
+
+
+def test_what_nobody_called_goes_back_to_its_stack():
+    hand = play(deal([1000] * 3), "3 raise 400", "1 fold", "2 fold")
+    assert hand.close_street() == ("3", 300)
+    assert (hand.stack, hand.pot_total, pots(hand)) == ([950, 900, 900], 250, [(250, ("3",))])
+    assert (hand.bet, hand.uncalled()) == ([0, 0, 0], None)
+
+
+def test_a_street_is_not_closed_while_the_first_seat_must_act():
+    hand = play(deal([1000] * 3), "3 call")
+    assert hand.to_act == "1"
+    with pytest.raises(e.StreetNotOver):
+        hand.close_street()
+
+
+def test_a_new_street_begins_anew():
+    hand = play(deal([1000] * 3), "3 raise 300", "1 call", "2 call", "street")
+    assert (hand.to_act, hand.bet_to, hand.base, hand.full, hand.bets, hand.street) == ("1", 0, 0, 100, 0, 1)
+    play(hand, "1 check", "2 bet 100", "3 raise 200")
+    assert hand.faced("1").min_to == 300
+    assert hand.may_raise(0)
+
+
+@pytest.mark.parametrize(("stack", "status"), [(30, "all_in"), (40, "all_in"), (41, "in")])
+def test_a_completion_is_as_much_as_the_stack_makes(stack, status):
+    hand = deal([500, stack + 5, 500], (), antes=5, game="7stud", structure="fixed-limit", opener="1",
+                limits={"small_bet": 40, "big_bet": 80, "bring_in": 10})  # fmt: skip
+    play(hand, "1 bring-in", "2 complete")
+    assert (hand.bet_of("2"), hand.status_of("2")) == (min(stack, 40), status)
+    assert hand.pot_total == 15 + 10 + min(stack, 40)
+
+
+def test_roberts_3_4_two_who_can_still_bet_lift_the_cap_also_behind_an_all_in():
+    law = load("roberts")
+    hand = deal([5000, 5000, 30], (5, 10), law, **FIXED)
+    play(hand, "3 raise 20", "1 raise 30", "2 call", "3 call")  # the third is all-in: two can still bet
+    play(hand, "street")
+    for seat, to in (("1", 10), ("2", 20), ("1", 30), ("2", 40), ("1", 50)):
+        play(hand, f"{seat} raise {to}")
+    assert hand.bets == 5
+
+
+def test_a_seat_alone_against_all_ins_is_asked_only_for_what_it_owes():
+    hand = play(deal([1000, 100, 1000]), "3 fold", "1 call")  # the big blind of 100 is all it had
+    assert (hand.to_act, hand.over) == (None, True)
+    hand = play(deal([1000, 101, 1000]), "3 fold", "1 call")
+    assert hand.to_act == "2"

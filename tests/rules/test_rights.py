@@ -40,6 +40,14 @@ def row(all_ins: list[int], bet: int = 100, **kw):
         (profile("dutch-half-bet", **SEPARATE), [125, 150], {}, ("lock_separate", {"more": 50, "full": 100})),
         (profile("dutch-half-bet", **SEPARATE), [150], {}, None),
         ("dutch-half-bet", [59], {"bet": 40, **FIXED}, ("lock_short_half", {"more": 19, "full": 40})),
+        ("dutch-half-bet", [60], {"bet": 40, **FIXED}, None),
+        (profile("dutch-half-bet", **SEPARATE), [60], {"bet": 40, **FIXED}, None),
+        (
+            profile("dutch-half-bet", **SEPARATE),
+            [59],
+            {"bet": 40, **FIXED},
+            ("lock_short_half", {"more": 19, "full": 40}),
+        ),
     ],
 )
 def test_a_seat_that_is_not_freed_is_told_by_how_much(law, all_ins, kw, lock):

@@ -160,6 +160,7 @@ def test_words_first_is_cited_where_chips_came_with_the_word():
     assert "words_first" not in topics(TDA, facing(), "B say call")
     assert {"spoken", "spoken_alone"} <= topics(TDA, facing(), "B say call")
     assert "words_first" in topics(TDA, facing(), "B put 1000", "B say raise simultaneous")
+    assert "spoken" in topics(TDA, facing(), "B say raise simultaneous")
 
 
 def test_string_exception_is_cited_for_a_raise_in_two_motions_only():

@@ -116,15 +116,16 @@ def test_nl_all_in_says_what_it_is(who, acts, code, cites):
     assert ("NL full-bet" in ruling.cite) is (code in ("all_in", "all_in_short"))
 
 
-def test_an_all_in_of_a_whole_step_is_full_where_raises_go_by_the_small_blind():
+@pytest.mark.parametrize(("stack", "full"), [(124, False), (125, True), (130, True)])
+def test_an_all_in_of_a_whole_step_is_full_where_raises_go_by_the_small_blind(stack, full):
     law = profile("swedish", min_raise="small_blind")
     where = situation(
-        "A 900/100* B 130 C 900", "B", 100, 100, prior="A bet 100", game="swedish-draw", street="after_draw",
+        f"A 900/100* B {stack} C 900", "B", 100, 100, prior="A bet 100", game="swedish-draw", street="after_draw",
         blinds=(25, 50),
     )  # fmt: skip
     ruling = rule(law, where, "B say all-in")
-    assert (ruling.to, ruling.full, ruling.counts_as_raise) == (130, True, True)
-    assert ruling.reason.code == "all_in"
+    assert (ruling.to, ruling.full, ruling.counts_as_raise) == (stack, full, full)
+    assert (ruling.reason.code == "all_in") is full
 
 
 def test_a_held_act_says_whose_turn_it_is():
