@@ -34,6 +34,8 @@ TICK_S = 0.1
 UP_S = 10.0
 STALL_S = 10.0
 """So long without one more look at the slowest antenna, and it gives none."""
+TOLD = 10
+"""How often progress is told on the way."""
 MAX_PRESSES = 10_000
 MAX_LANDINGS = 100_000
 
@@ -143,9 +145,9 @@ class Bench:
                 self._news.wait(TICK_S)
             now_ns = monotonic_ns()
             if least > had:
+                if talk is not None and least * TOLD // looks > had * TOLD // looks:
+                    talk.progress(min(least, looks), looks, text)
                 had, since_ns = least, now_ns
-                if talk is not None:
-                    talk.progress(least, looks, text)
             elif now_ns - since_ns > STALL_S * 1e9:
                 raise StepError(self._stalled(), code="antenna-dead")
             self._alive(talk)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from math import sqrt
@@ -131,6 +133,30 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_opened(
         with pytest.raises(StepError, match=says):
             run_step(stand, tmp_path / "c", **{"config": stand.config(), **options})  # type: ignore[arg-type]  # texts
         assert stand.ports["reader"].opened == 0
+
+
+def test_the_same_at_a_terminal(tmp_path: Path) -> None:
+    """The command itself, in a process of its own; whoever sits there obeys what the screen says."""
+    with Stand(tmp_path, TRUTH, seats=2) as stand:
+        words = ["calibrate", "antennas", "--folder", tmp_path / "c", "--config", stand.config(), "--looks", "100"]
+        command = [sys.executable, "-m", "tabled", *map(str, words)]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as child:
+            assert child.stdin is not None
+            assert child.stdout is not None
+            said = b""
+            while byte := child.stdout.read(1):
+                said += byte
+                if said.endswith(b"[Enter] "):
+                    question = said.rpartition("→ ".encode())[2].decode()
+                    assert stand.obey(question), question
+                    child.stdin.write(b"\n")
+                    child.stdin.flush()
+        assert child.returncode == 0, said.decode()
+    assert sections.load(tmp_path / "c").antennas is not None
+    assert b"2 antennas, each where table.toml says" in said
+    assert said.count(b"looks at single chips") < 60
 
 
 # -- shares ------------------------------------------------------------------------------------------
