@@ -166,7 +166,7 @@ def layout(seed: int, seats: int = 9, shape: Shape = "oval") -> Layout:
     if not 2 <= seats <= 10:
         raise ValueError(f"{seats} seats; a table has 2 to 10")
     rng = Random(f"layout {seed}")
-    felt = Felt(1080.0, 490.0, 490.0, 490.0) if shape == "oval" else Felt(1040.0, 500.0, 130.0, 500.0)
+    felt = Felt(1080.0, 490.0, 490.0, 490.0) if shape == "oval" else Felt(1040.0, 500.0, 365.0, 500.0)
     xy, inwards = felt.edge()
     total = len(xy) * 2.0
     gap = 330.0

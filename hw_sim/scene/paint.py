@@ -116,6 +116,7 @@ def sample_felt(texture: F32, layout: Layout, x: F32, y: F32) -> F32:
     return np.asarray(grown, np.float32)
 
 
+@lru_cache(maxsize=3)
 def table(eye: Eye, layout: Layout, seed: int, markers: tuple[Marker, ...]) -> F32:
     """The empty table as the eye sees it under even light: (height, width, 3)."""
     rng = np.random.default_rng([seed, 11])
@@ -167,15 +168,18 @@ def _paste_marker(texture: F32, layout: Layout, marker: Marker, dictionary: str 
     edge = 40
     hx, hy = layout.felt.half_x + _MARGIN, layout.felt.half_y + _MARGIN
     goal = np.array([[x + hx - 0.5, hy - 0.5 - y] for x, y in marker.corners], np.float32)
+    left, top = (int(v) - 75 for v in goal.mean(axis=0))
+    goal -= np.array([left, top], np.float32)
     n = 240.0
     source = np.array([[0, 0], [n, 0], [n, n], [0, n]], np.float32) + edge - 0.5
     warp = cv2.getPerspectiveTransform(source, goal)
     soft = cv2.GaussianBlur(code, (0, 0), 1.5).astype(np.float32) / 255
-    size = (texture.shape[1], texture.shape[0])
+    size = (150, 150)
     light = cv2.warpPerspective(soft, warp, size, flags=cv2.INTER_LINEAR)
     there = cv2.warpPerspective(np.ones_like(soft), warp, size, flags=cv2.INTER_LINEAR)[..., None]
-    texture *= 1 - there
-    texture += there * (0.03 + 0.72 * light[..., None])
+    part = texture[top : top + 150, left : left + 150]
+    part *= 1 - there
+    part += there * (0.03 + 0.72 * light[..., None])
 
 
 # -- chips and cards --------------------------------------------------------------------------------

@@ -82,11 +82,11 @@ def _busy(arm: Arm, seconds: float) -> list[tuple[float, float]]:
 
 
 def _instant(f: Callable[[float], float], a: float, b: float) -> int:
-    """When ``f`` changes sign between ``a`` and ``b``, in ns."""
-    low = f(a)
-    for _ in range(40):
+    """When ``f`` changes sign between ``a`` and ``b``, in ns, to a ten-thousandth of the span."""
+    low = f(a) > 0
+    for _ in range(14):
         m = (a + b) / 2
-        if (f(m) > 0) == (low > 0):
+        if (f(m) > 0) == low:
             a = m
         else:
             b = m
@@ -206,26 +206,47 @@ def visitor_steps(arm: Arm, layout: Layout, seconds: float, by: str) -> list[Han
     out: list[HandStep] = []
     zones = [z for z in layout.zones if z.kind == "bet" and z.seat != arm.seat]
     for a, b in _busy(arm, seconds):
-        t = np.arange(a, b, 2 * _STEP)
+        t = np.arange(a, b, 4 * _STEP)
         points = outline(arm, t)
         for zone in zones:
-            there = inside(zone.outline, points[..., 0], points[..., 1])
+            there = _over(points, zone.outline)
             any_there = np.asarray(there.any(axis=1))
             for i in np.flatnonzero(np.diff(any_there.astype(np.int8))):
                 comes = bool(any_there[i + 1])
                 j = i + 1 if comes else i
                 p = points[j, int(np.argmax(there[j]))]
+                at = _instant(
+                    lambda s, of=zone: 0.5 - float(not _over(outline(arm, np.array([s])), of.outline).any()),
+                    t[i],
+                    t[i + 1],
+                )
                 out.append(
-                    HandStep(at_ns=round((t[i] + _STEP) * S), seat=zone.seat, step="enters" if comes else "leaves",
-                             by="dealer" if by == "dealer" else "player", x_mm=round(float(p[0])),
-                             y_mm=round(float(p[1])), z_mm=round(float(p[2])))
-                )  # fmt: skip
+                    HandStep(
+                        at_ns=at,
+                        seat=zone.seat,
+                        step="enters" if comes else "leaves",
+                        by="dealer" if by == "dealer" else "player",
+                        x_mm=round(float(p[0])),
+                        y_mm=round(float(p[1])),
+                        z_mm=round(float(p[2])),
+                    )
+                )
     return out
+
+
+def _over(points: Array, polygon: Sequence[XY]) -> npt.NDArray[np.bool_]:
+    """(n, k) which of the points (n, k, 3) are over a polygon; only those near it are looked at closely."""
+    low, high = np.array(polygon).min(axis=0), np.array(polygon).max(axis=0)
+    there = ((points[..., :2] >= low) & (points[..., :2] <= high)).all(axis=-1)
+    near = np.flatnonzero(there.any(axis=1))
+    if len(near):
+        there[near] &= inside(polygon, points[near, :, 0], points[near, :, 1])
+    return np.asarray(there)
 
 
 def uncovered(landing: Landing, arms: Sequence[Arm], eye: Eye, seconds: float) -> int:
     """When, after it landed, no arm hides a pile from the camera any more; its landing if none did."""
-    t = np.arange(landing.at_ns / S, min(seconds, landing.at_ns / S + 8.0), 0.005)
+    t = np.arange(landing.at_ns / S, min(seconds, landing.at_ns / S + 5.0), 0.008)
     last = -1
     for arm in arms:
         seen = eye.seen_on_felt(outline(arm, t))
@@ -233,6 +254,6 @@ def uncovered(landing: Landing, arms: Sequence[Arm], eye: Eye, seconds: float) -
         hidden = np.flatnonzero(near)
         # Only the visit that hides it now counts, not one that comes later.
         for i in hidden:
-            if i <= last + 20:
+            if i <= last + 12:
                 last = max(last, int(i))
     return landing.at_ns if last < 0 else round(float(t[last]) * S)

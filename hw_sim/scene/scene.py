@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 import msgspec
@@ -108,12 +108,24 @@ class Scene:
     def frames(self, from_s: float = 0.0, to_s: float | None = None) -> Iterator[Shot]:
         """Shots in the order of arrival, from ``from_s`` to ``to_s`` of the scene's seconds (all by default)."""
         until = self.seconds if to_s is None else min(to_s, self.seconds)
+        waiting: list[Shot] = []
+        for shot in self._shots(range(math.ceil(from_s * self.fps), math.ceil(until * self.fps))):
+            waiting.append(shot)
+            waiting.sort(key=lambda s: s.arrives_ns)
+            due = shot.arrives_ns - self._mishaps.late_by.get(shot.sequence, 0)
+            while waiting and waiting[0].arrives_ns <= due:
+                yield waiting.pop(0)
+        yield from waiting
+
+    def at(self, seconds: Sequence[float]) -> list[Shot]:
+        """The shots whose exposure begins first after some instants (any order); none for those dropped."""
+        return list(self._shots([max(0, math.ceil((s - self._start_ns / S) * self.fps)) for s in seconds]))
+
+    def _shots(self, numbers: Iterable[int]) -> Iterator[Shot]:
         m, c = self._mishaps, self.conditions
         sensor = optics.Sensor(c, self.eye.lens.width, self.eye.lens.height, self.seed)
         renderer, knocks = None, 0
-        first, last = math.ceil(from_s * self.fps), math.ceil(until * self.fps)
-        waiting: list[Shot] = []
-        for number in range(first, last):
+        for number in numbers:
             stamp = self._start_ns + round(number * S / self.fps)
             now = stamp / S
             if number in m.drop_set:
@@ -130,17 +142,11 @@ class Scene:
             shutter = Shutter(now, c.readout_ms / 1000 / (view.height - 1), c.exposure_ms / 1000, view.height)
             roots = renderer.frame(shutter)
             gains = optics.row_gains(c, stamp, view.height, self._phase) * m.light(now, c)
-            picture = sensor.develop(m.soil(roots, now), gains.astype(np.float32))
-            jpeg = sensor.jpeg(picture)
+            jpeg = sensor.jpeg(sensor.develop(m.soil(roots, now), gains.astype(np.float32)))
             if number in m.truncate_at:
                 jpeg = jpeg[: int(len(jpeg) * m.truncate_at[number])]
             lag = m.late_by.get(number, 0)
-            arrives = stamp + round((c.readout_ms + c.exposure_ms) * 1e6) + 2_000_000 + lag
-            waiting.append(Shot(number, stamp, jpeg, arrives))
-            waiting.sort(key=lambda s: s.arrives_ns)
-            while waiting and waiting[0].arrives_ns <= arrives - lag:
-                yield waiting.pop(0)
-        yield from waiting
+            yield Shot(number, stamp, jpeg, stamp + round((c.readout_ms + c.exposure_ms) * 1e6) + 2_000_000 + lag)
 
     def view(self, eye: Eye | None = None, table: F32 | None = None) -> View:
         """The view of the scene's camera, or of another pose."""

@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
-from hw_sim.scene import Board, Scene, boards, camera, world
+from hw_sim.scene import CONDITIONS, Board, Scene, boards, camera, world
 from hw_sim.scene.film import write
 from hw_sim.scene.reckon import inside
 from hw_sim.scene.truth import HandStep
@@ -23,7 +24,7 @@ S = 1_000_000_000
 
 @cache
 def scene(seed: int, conditions: str = "baseline", acts: tuple[str, ...] = (), seats: int = 9, shape: str = "oval",
-          seconds: float = 60.0) -> Scene:  # fmt: skip
+          seconds: float = 40.0) -> Scene:  # fmt: skip
     return world(seed, conditions, seconds=seconds, acts=acts, seats=seats, shape=shape, **SMALL)  # type: ignore[arg-type]  # a literal
 
 
@@ -64,7 +65,9 @@ def test_each_string_bet_is_two_strokes_and_each_bet_one() -> None:
     assert single
 
     def within(act: object) -> list[HandStep]:
-        return [s for s in of.truth.steps if s.seat == act.seat and s.by == "player" and act.from_ns < s.at_ns < act.to_ns]  # type: ignore[attr-defined]  # an Act
+        return [
+            s for s in of.truth.steps if s.seat == act.seat and s.by == "player" and act.from_ns < s.at_ns < act.to_ns
+        ]  # type: ignore[attr-defined]  # an Act
 
     two = 0
     for act in strung:
@@ -77,7 +80,7 @@ def test_each_string_bet_is_two_strokes_and_each_bet_one() -> None:
         assert all(s.retreat_mm >= 3 and s.pause_ms >= 50 for s in second if s.step == "advances")
     assert two
     for act in single:
-        assert [s.step for s in within(act)] in (["enters", "leaves"], ["enters", "advances", "leaves"][:0] or ["enters", "leaves"])
+        assert [s.step for s in within(act)] == ["enters", "leaves"]
 
 
 def test_tags_are_the_landed_chips_but_for_the_foreign() -> None:
@@ -94,7 +97,9 @@ def test_tags_are_the_landed_chips_but_for_the_foreign() -> None:
     for seat, count in tags.items():
         # A stack that was set down and pushed on landed twice with the same tags.
         assert count <= landed[seat]
-    assert any(not landing.tagged for s in range(7, 12) for landing in scene(s).truth.landings)
+    often = msgspec.structs.replace(CONDITIONS["baseline"], foreign=0.7)
+    strange = world(7, often, seconds=30.0, **SMALL).truth.landings
+    assert sum(not x.tagged for x in strange) > len(strange) / 3
 
 
 def test_nobody_bets_in_an_idle_minute() -> None:
