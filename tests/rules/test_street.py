@@ -105,6 +105,7 @@ def test_tda_51_c_names_the_others_and_stays_so_when_a_later_seat_calls_all_of_i
         ruling = rule(TDA, where, *rows, *later)
         assert (ruling.seat, ruling.floor) == ("B", True)
         assert ruling.floor_reason.params == {"others": "C"}
+        assert [(c.action, c.to) for c in ruling.candidates] == [("call", 8000), ("pending", None)]
     three = rule(TDA, where, *rows, "D put 1000 1000", "D away")
     assert three.floor_reason.params == {"others": "C, D"}
     for alone in (("B put 1000 1000",), ("B put 1000 1000", "B away", "C did call 8000")):

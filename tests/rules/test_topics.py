@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import rule, situation, topics
+from tests.rules.table import profile, rule, situation, topics
 
 TDA = "tda-2024"
 LIMIT = {"structure": "fixed-limit", "limits": {"small_bet": 20, "big_bet": 40, "raises_cap": 3}, "blinds": (10, 20)}
@@ -149,6 +149,27 @@ def test_an_amount_that_is_just_allowed_is_neither_lifted_nor_cut(where, act, co
     assert (ruling.reason.code, ruling.to) == (code, to)
     cut = {"pot", "limit_caps"} & topics(TDA, where, act)
     assert bool(cut) is code.endswith("_cut")
+
+
+@pytest.mark.parametrize(
+    ("law", "stack", "kw", "named"),
+    [
+        ("dutch-half-bet", 25, LIMIT, True),  # under half: the others may make it whole
+        ("dutch-half-bet", 30, LIMIT, False),
+        ("dutch-half-bet", 40, LIMIT, False),
+        ("dutch-half-bet", 15, LIMIT, False),  # a call
+        ("dutch-full-bet", 25, LIMIT, False),
+        ("dutch-half-bet", 25, {}, False),
+    ],
+)
+def test_completion_is_cited_for_an_all_in_that_others_may_complete(law, stack, kw, named):
+    where = situation(f"A 900/20* B {stack} C 5000", "B", 20, 20, prior="A bet 20", **kw)
+    assert ("completion" in topics(law, where, "B say all-in")) is named
+
+
+def test_out_of_turn_is_cited_first():
+    law = profile(TDA, out_of_turn="binds_no_raise").with_values(cite={"out_of_turn": ["turn"], "fold": ["fold"]})
+    assert rule(law, facing(), "C cards", "B did call").cite[:2] == ("turn", "fold")
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
