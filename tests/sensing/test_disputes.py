@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from firmware_bridge.wire import BootId, CleanEmpty, DeviceId, Present, Press, RawBytes, Tag, TimeSpan
 from tabled.core.entries import Ordered, Seen
@@ -81,6 +82,11 @@ def test_questions_floor_decisions_and_overrules_are_disputes_and_plain_rulings_
     bench.wait(3000)
     assert {dispute_of(o) for o in bench.outcomes} == {""}
     assert dispute_of(question()) == "question"
+    plain = bench.final("3")
+    floor = replace(plain, ruling=replace(plain.ruling, floor=True))
+    assert dispute_of(floor) == "floor"
+    assert dispute_of(replace(floor, status="provisional")) == ""
+    assert dispute_of(replace(plain, ruling=replace(plain.ruling, by_floor=True))) == "overrule"
 
 
 def test_a_dispute_is_written_with_what_was_kept(tmp_path: Path) -> None:
