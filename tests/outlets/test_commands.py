@@ -44,7 +44,7 @@ def test_good_commands() -> None:
         ({**GOOD, "request": ""}, "cmd/answer", '"request"'),
         ({**GOOD, "request": "a b"}, "cmd/answer", '"request"'),
         ({**GOOD, "request": 7}, "cmd/answer", '"request"'),
-        (GOOD, "cmd/shuffle", "abandon_hand, answer, next_street, overrule, start_hand, undo"),
+        (GOOD, "cmd/shuffle", "abandon_hand, answer, next_street, overrule, record, start_hand, undo"),
         (GOOD, "answer", "no command"),
         (GOOD, "tabled/v1/house/t17/ruling/answer", "no command"),
         ({**GOOD, "act": "next_street"}, "cmd/answer", "contradicts"),
