@@ -27,9 +27,8 @@ def post_blinds(hand: Hand, setup: HandSetup) -> None:
         chips, blind, ante, dead = seat.stack, seat.blind, seat.ante, seat.dead
         if chips <= blind + ante + dead or blind < 0 or ante < 0 or dead < 0:
             blind, ante, dead = _short(setup.hand_id, seat)
-            if chips == blind + ante + dead:
-                hand.state[i] = ALL_IN
-                hand.n_in -= 1
+            hand.state[i] = ALL_IN
+            hand.n_in -= 1
         stack[i] = chips - blind - ante - dead
         bet[i] = blind
         posted += blind

@@ -39,7 +39,7 @@ def uncalled(hand: State) -> tuple[str, int] | None:
     bet = hand.bet
     top = max(bet)
     i = bet.index(top)
-    second = max((b for j, b in enumerate(bet) if j != i), default=0)
+    second = max(b for j, b in enumerate(bet) if j != i)
     if top == second or hand.state[i] == FOLDED:
         return None
     return hand.table.names[i], top - second
@@ -57,9 +57,7 @@ def share(amount: int, winners: Sequence[str], first: Sequence[str], unit: int =
     shares = dict.fromkeys(winners, each)
     left = amount - each * len(winners)
     for seat in (s for s in first if s in shares):
-        if left <= 0:
-            break
-        chip = min(unit, left) if left >= unit else left
+        chip = min(unit, left)
         shares[seat] += chip
         left -= chip
     return shares
