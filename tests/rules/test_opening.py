@@ -137,9 +137,9 @@ def test_stud_nobody_owes_it_when_the_antes_took_all_chips():
 
 
 def test_a_game_with_a_bring_in_and_blinds_is_opened_by_the_blinds():
-    setup = HandSetup(hand_id="s", blinds=(5, 10), structure="fixed-limit", button="3",
-                      limits=Limits(small_bet=10, big_bet=20, bring_in=3),
-                      seats=(SeatSetup("1", 500, blind=5), SeatSetup("2", 500, blind=10), SeatSetup("3", 500)))  # fmt: skip
+    seats = (SeatSetup("1", 500, blind=5), SeatSetup("2", 500, blind=10), SeatSetup("3", 500))
+    limits = Limits(small_bet=10, big_bet=20, bring_in=3)
+    setup = HandSetup(hand_id="s", blinds=(5, 10), structure="fixed-limit", button="3", limits=limits, seats=seats)
     hand = Hand.start(setup, LAW)
     assert (hand.to_act, hand.owes_bring_in) == ("3", False)
 
