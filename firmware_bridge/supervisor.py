@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import SystemRandom
 
 from firmware_bridge.device_health import DeviceHealth, State
@@ -18,7 +18,7 @@ from firmware_bridge.ports.listen import ListenLine
 from firmware_bridge.ports.names import port_notes
 from firmware_bridge.ports.opening import check_port, open_port
 from firmware_bridge.ports.port import Port
-from firmware_bridge.session.contract import DeviceConfig, TcpPort
+from firmware_bridge.session.contract import DeviceConfig, TcpPort, let_through
 from firmware_bridge.session.flood import BURST, Flood
 from firmware_bridge.session.problems import BridgeProblem, ConfigProblem, PortProblem
 from firmware_bridge.session.schedule import Pair, Place, TakesTurns, TimePlan, Turns, groups
@@ -443,10 +443,11 @@ class Bridge:
             if device is not None:
                 device.driven.session.remember(press)
 
-    def refresh(self) -> None:
-        """Lets the next results of every antenna through, even if they repeat (see `session.settle`)."""
-        for device in self._devices.values():
-            device.driven.session.refresh()
+    def refresh(self, wanted: Mapping[Place, int] | None = None) -> None:
+        """Lets so many results of these antennas through though they repeat (`session.settle`), or the next of all."""
+        for name, device in self._devices.items():
+            these = None if wanted is None else {n: looks for (of, n), looks in wanted.items() if of == name}
+            let_through(device.driven.session, these)
 
     def health(self) -> tuple[DeviceHealth, ...]:
         """How every device is, in the order of the configuration."""

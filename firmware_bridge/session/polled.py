@@ -205,6 +205,10 @@ class PolledSession(Interview[FrameT, OptionsT]):
         """Let the next result of every antenna through."""
         self._settle.reset()
 
+    def expect(self, antenna: int, looks: int) -> None:
+        """Let the next results of one antenna through."""
+        self._settle.expect(antenna, looks)
+
     def counters(self) -> Counters:
         """Counts so far."""
         return Counters(

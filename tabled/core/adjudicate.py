@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from tabled.core import looks, stacks
+from tabled.core import looks, money, stacks
 from tabled.core.draft import Draft
 from tabled.core.judging import case_of, doubts_of, judgement_of, same_effect, word_could_change
 from tabled.core.memo import Case, Reading
@@ -22,7 +22,7 @@ from tabled.core.state import (
 from tabled.fusion.attempt import Attempt, Doubt
 from tabled.fusion.closing import closes_ns
 from tabled.fusion.motion import doubtful_word, strange
-from tabled.fusion.presence import confidence, surely_gone
+from tabled.fusion.presence import confidence
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.settle import Judgement
@@ -91,13 +91,15 @@ def look_due_ns(draft: Draft) -> int | None:
 
 def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
     """The looks that the act in progress waits for now: those at the neighbours from the first chip on, those at its
-    own antennas once its motion is over."""
+    own antennas once its motion is over, those that show that a chip is gone; and those where a camera saw one land."""
+    landed = money.awaited_looks(state) if state.landings else ()
     attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
     if attempt is None or attempt.empty or attempt.held or state.phase != "betting":
-        return ()
+        return landed
     over = over_ns(Draft(state, state.position), attempt)
     own = _missing(state, attempt, over)
-    return looks.awaited_beside(state, attempt) if own is None else own
+    away = (look for since_ns in _away_ns(state, attempt) for look in looks.awaited_away(state, attempt.seat, since_ns))
+    return (*landed, *(looks.awaited_beside(state, attempt) if own is None else own), *away)
 
 
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
@@ -170,15 +172,15 @@ def _may_have_come(state: TableState, seat: str) -> bool:
 
 def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
     """Whether a chip that seems to have left the line may only be missed by the reader."""
-    assert state.config is not None
+    return any(looks.awaited_away(state, attempt.seat, since_ns) for since_ns in _away_ns(state, attempt))
+
+
+def _away_ns(state: TableState, attempt: Attempt) -> list[int]:
+    """When chips that seem to have left the line were read there last (0: not in this hand)."""
     line = state.lines.get(attempt.seat)
     away = [a.uid for a in attempt.arrivals if a.taken_back]
     away += line.missing if line is not None else ()
-    if not away:
-        return False
-    areas = [area for area in bet_areas(state, attempt.seat) if area is not None]
-    model = state.fusion.sensor
-    return not all(surely_gone(area.looks, state.gone_ns.get(uid, 0), model) for uid in away for area in areas)
+    return sorted({state.gone_ns.get(uid, 0) for uid in away})
 
 
 def _tell_of_looks(

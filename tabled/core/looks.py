@@ -15,10 +15,10 @@ import msgspec
 
 from tabled.core.draft import Draft
 from tabled.core.entries import Stated
-from tabled.core.state import TableState, area_key, bet_antennas
+from tabled.core.state import TableState, area_key, bet_antennas, bet_areas
 from tabled.fusion.attempt import Attempt
 from tabled.fusion.closing import still_since_ns, untouched_since_ns
-from tabled.fusion.presence import Area, looks_wanted, surely_shown
+from tabled.fusion.presence import Area, looks_wanted, surely_gone, surely_shown
 from tabled.fusion.settings import MS
 from tabled.model.layout import Antenna
 from tabled.model.ruling import Reason
@@ -33,11 +33,12 @@ CODES = (BOUND_UNSTATED, SWEEP_OVERRAN, LOOK_UNSTATED, LOOK_OVERDUE)
 
 class Awaited(msgspec.Struct, frozen=True):
     """A look that has not come: at which antenna, begun when at the earliest, and when it should have come at the
-    latest (host ns); None where nobody can say."""
+    latest (host ns); None where nobody can say.  ``looks``: how many may be needed to see what is there."""
 
     antenna: Antenna
     since_ns: int
     by_ns: int | None
+    looks: int = 1
 
 
 def on_stated(draft: Draft, entry: Stated) -> None:
@@ -71,9 +72,10 @@ def awaited(state: TableState, attempt: Attempt, over_ns: int) -> tuple[Awaited,
         if bound is None or _lost(state, antenna):
             found.append(Awaited(antenna, over_ns, None))
         elif attempt.arrivals:
+            wanted = looks_wanted(state.fusion.sensor)
             if not _shows_all(state, area, attempt, over_ns):
-                within_ns = bound.removal_ns * looks_wanted(state.fusion.sensor)
-                found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, within_ns)))
+                by_ns = _limit(state, key, over_ns, bound.removal_ns * wanted)
+                found.append(Awaited(antenna, over_ns, by_ns, wanted))
         else:
             seen_ns = area.new_tags_ns() if area is not None else None
             if seen_ns is None or seen_ns < over_ns:
@@ -88,6 +90,20 @@ def _shows_all(state: TableState, area: Area | None, attempt: Attempt, over_ns: 
     if area is None or area.clean is None or area.clean.earliest_ns < untouched_since_ns(attempt, over_ns):
         return False
     return surely_shown(area.looks, still_since_ns(attempt, over_ns), state.fusion.sensor)
+
+
+def awaited_away(state: TableState, seat: str, since_ns: int) -> tuple[Awaited, ...]:
+    """Looks that show whether a chip which was read on the seat's line last at ``since_ns`` is gone: not even one that
+    lies badly escapes so many.  Nobody is told to count for them."""
+    assert state.config is not None
+    model = state.fusion.sensor
+    wanted = 1 - (model.miss_buried - model.sure) // model.again_badly
+    areas = zip(bet_antennas(state.config, seat), bet_areas(state, seat), strict=True)
+    return tuple(
+        Awaited(antenna, since_ns, None, wanted)
+        for antenna, area in areas
+        if area is not None and not surely_gone(area.looks, since_ns, model)
+    )
 
 
 def awaited_beside(state: TableState, attempt: Attempt) -> tuple[Awaited, ...]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tabled.core.draft import Draft
-from tabled.core.state import Landing, Stray, TableState, bet_areas, place_at
-from tabled.fusion.presence import surely_shown
+from tabled.core.looks import Awaited
+from tabled.core.state import Landing, Stray, TableState, bet_antennas, bet_areas, place_at
+from tabled.fusion.presence import looks_wanted, surely_shown
 from tabled.fusion.settings import MS
 from tabled.model.camera import ChipsLanded
 from tabled.model.ruling import Reason
@@ -141,6 +142,18 @@ def _explained(state: TableState, landing: Landing) -> bool:
     slack = LANDED_SLACK_MS * MS
     tags = (tag for area in bet_areas(state, landing.seat) if area is not None for tag in area.tags.values())
     return any(tag.arrived.shifted(-slack, slack).overlaps(landing.span) for tag in tags)
+
+
+def awaited_looks(state: TableState) -> tuple[Awaited, ...]:
+    """Looks that should name chips which the camera saw land."""
+    assert state.config is not None
+    wanted = looks_wanted(state.fusion.sensor)
+    return tuple(
+        Awaited(antenna, landing.span.latest_ns, None, wanted)
+        for landing in state.landings
+        if not _looked(state, landing)
+        for antenna in bet_antennas(state.config, landing.seat)
+    )
 
 
 def _looked(state: TableState, landing: Landing) -> bool:

@@ -8,7 +8,7 @@ it goes to the journal (`Stated`) whenever it changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from firmware_bridge.supervisor import DeviceHealth
@@ -20,6 +20,8 @@ from tabled.model.layout import Antenna, Layout
 
 Spot = tuple[str, int]
 """(device, antenna number)."""
+SPARE_LOOKS = 2
+"""Let through beyond those that are needed: one may have been under way already."""
 
 
 class Plan(Protocol):
@@ -28,8 +30,8 @@ class Plan(Protocol):
     def favour(self, places: Iterable[Spot]) -> None:
         """Looks at these antennas more often, in place of those before."""
 
-    def refresh(self) -> None:
-        """Lets the next result of every antenna through."""
+    def refresh(self, wanted: Mapping[Spot, int] | None = None) -> None:
+        """Lets so many looks of these antennas through; None: the next of every antenna."""
 
     def health(self) -> Sequence[DeviceHealth]:
         """How every device is."""
@@ -48,7 +50,7 @@ class Readers:
         self._plan = plan
         self._antennas = layout.antennas
         self._favoured: tuple[Spot, ...] = ()
-        self._awaited: frozenset[tuple[str, int]] = frozenset()
+        self._awaited: Mapping[tuple[str, int, int], int] = {}
         self._told: Stated | None = None
         self._changed = True
 
@@ -59,12 +61,18 @@ class Readers:
             self._favoured = wanted
             self._plan.favour(wanted)
             self._changed = True
-        awaited = frozenset(
-            (area_key(look.antenna.device, look.antenna.antenna), look.since_ns) for look in awaited_looks(state)
-        )
-        if awaited - self._awaited:
-            self._plan.refresh()
+        awaited = {
+            (look.antenna.device, look.antenna.antenna, look.since_ns): look.looks for look in awaited_looks(state)
+        }
+        self._let_through({key: looks for key, looks in awaited.items() if key not in self._awaited})
         self._awaited = awaited
+
+    def _let_through(self, awaited: Mapping[tuple[str, int, int], int]) -> None:
+        wanted: dict[Spot, int] = {}
+        for (device, antenna, _), looks in awaited.items():
+            wanted[device, antenna] = max(looks + SPARE_LOOKS, wanted.get((device, antenna), 0))
+        if wanted:
+            self._plan.refresh(wanted)
 
     def notice(self, observation: AnyObservation) -> None:
         """A device came, went or began anew: what it states may be another thing now."""
@@ -72,8 +80,10 @@ class Readers:
             self._changed = True
 
     def look_again(self) -> None:
-        """Once a second: a sweep may have taken too long, or a reader changed its mind."""
+        """Once a second: a sweep may have taken too long, a reader changed its mind, or looks that a ruling waits for
+        not have shown what they should."""
         self._changed = True
+        self._let_through(self._awaited)
 
     def news(self, now_ns: Callable[[], int]) -> Stated | None:
         """What the readers state now, if it is not what they stated before."""

@@ -11,12 +11,13 @@ call (`tests/journal` and `tests/outlets` have those).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
 
 import msgspec
 
+from firmware_bridge.session.contract import let_through
 from firmware_bridge.session.feig import FeigSession
 from firmware_bridge.session.panel import PanelSession
 from firmware_bridge.session.plan import FeigOptions
@@ -84,9 +85,9 @@ class Plan:
         """As `Bridge.favour`."""
         self._session.favour(tuple(places))
 
-    def refresh(self) -> None:
+    def refresh(self, wanted: Mapping[Spot, int] | None = None) -> None:
         """As `Bridge.refresh`."""
-        self._session.refresh()
+        let_through(self._session, None if wanted is None else {antenna: n for (_, antenna), n in wanted.items()})
 
     def health(self) -> tuple[DeviceHealth, ...]:
         """As `Bridge.health`, as far as it is used for the bounds."""

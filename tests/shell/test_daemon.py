@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class Bridge:
     def favour(self, places: Iterable[Spot]) -> None:
         pass
 
-    def refresh(self) -> None:
+    def refresh(self, wanted: Mapping[Spot, int] | None = None) -> None:
         pass
 
     def health(self) -> tuple[DeviceHealth, ...]:

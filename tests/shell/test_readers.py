@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.session.feig import FeigSession
@@ -32,7 +32,7 @@ class Plan:
         self.favoured.append(wanted)
         self.session.favour(wanted)
 
-    def refresh(self) -> None:
+    def refresh(self, wanted: Mapping[Spot, int] | None = None) -> None:
         self.refreshes += 1
 
     def health(self) -> tuple[DeviceHealth, ...]:
