@@ -97,7 +97,7 @@ def awaited_away(state: TableState, seat: str, since_ns: int) -> tuple[Awaited, 
     lies badly escapes so many.  Nobody is told to count for them."""
     assert state.config is not None
     model = state.fusion.sensor
-    wanted = 1 - (model.miss_buried - model.sure) // model.again_badly
+    wanted = looks_wanted(model)
     areas = zip(bet_antennas(state.config, seat), bet_areas(state, seat), strict=True)
     return tuple(
         Awaited(antenna, since_ns, None, wanted)

@@ -18,6 +18,7 @@ from tabled.journal.entry import (
     Head,
     Kind,
     Pending,
+    Snapshot,
 )
 from tabled.journal.errors import (
     BodyUnreadable,
@@ -63,6 +64,7 @@ __all__ = [
     "Kind",
     "NotAJournal",
     "Pending",
+    "Snapshot",
     "VerifyReport",
     "upcast",
     "verify",

@@ -29,6 +29,8 @@ CREATE TABLE entry (
 CREATE TABLE head (pos INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
 CREATE TABLE cursor (pos INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
 """
+SNAPSHOTS = "CREATE TABLE IF NOT EXISTS snapshot (pos INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT"
+"""No part of the evidence: what is in it can be folded again, and is believed only where an entry has its hash."""
 # `head` tells a lost tail from a short journal; `cursor` is the outbox's, with the hash of the entry it names.
 
 _WAL_LIMIT = 8 << 20

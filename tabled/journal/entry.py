@@ -21,6 +21,8 @@ FORMAT = 1
 MAX_BODY = 1 << 20
 """Bytes.  The largest observation (256 tags in one inventory) takes about 10 kB."""
 MAX_PAYLOAD = 1 << 20
+MAX_SNAPSHOT = 16 << 20
+"""Bytes.  A state in play takes about 50 kB."""
 MAX_LEAF = 200
 """Bytes of UTF-8."""
 MAX_BATCH = 4096
@@ -55,6 +57,7 @@ KINDS: Mapping[str, Kind] = {
     "hand_ended": Kind(1, is_input=False),
     "bounds": Kind(1, is_input=True),
     "chips": Kind(1, is_input=True),
+    "state": Kind(1, is_input=False),
 }
 """Every kind that may be appended.  A body's format changed? Raise its version here and add a step to
 `tabled.journal.codec.UPCASTS`; never reuse a name."""
@@ -89,6 +92,13 @@ class Entry(msgspec.Struct, frozen=True):
     leaf: str | None
     hash: bytes
     version: int = 1
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The table's state before the entry at ``position``, as bytes: saves folding all that led to it."""
+
+    position: int
+    body: bytes
 
 
 class Pending(msgspec.Struct, frozen=True):

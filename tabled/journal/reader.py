@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tabled.journal import codec, database
-from tabled.journal.entry import HASH_BYTES, Entry, Head, Pending, canonical, genesis, link
+from tabled.journal.entry import HASH_BYTES, Entry, Head, Pending, Snapshot, canonical, genesis, link
 from tabled.journal.errors import JournalClosed, JournalDamaged, JournalMissing, damaged
 
 _COLUMNS = "pos, kind, body, wall_ns, payload, leaf, hash, version"
@@ -148,6 +148,18 @@ class JournalReader:
         if error is not None and not found:
             raise damaged(self.path, after + 1, f"an entry from here on cannot be read: {error}") from error
         return found
+
+    def snapshots(self) -> list[Snapshot]:
+        """States that were kept, the newest first; none where they cannot be read, for nothing depends on them.
+
+        Their bytes are not checked here: an entry of kind "state" has the hash of the right ones.
+        """
+        with self._lock:
+            try:
+                rows = self._open().execute("SELECT pos, body FROM snapshot ORDER BY pos DESC").fetchall()
+            except sqlite3.Error:
+                return []
+        return [Snapshot(pos, body) for pos, body in rows if type(pos) is int and type(body) is bytes]
 
     def _to_publish(self, row: tuple[Any, ...], before: Any) -> Pending:
         entry = self._checked(row, row[0], before)

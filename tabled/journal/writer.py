@@ -21,7 +21,20 @@ from types import TracebackType
 from typing import Self
 
 from tabled.journal import database
-from tabled.journal.entry import KINDS, MAX_BATCH, MAX_BATCH_BYTES, Draft, Entry, Head, Pending, canonical, check, link
+from tabled.journal.entry import (
+    KINDS,
+    MAX_BATCH,
+    MAX_BATCH_BYTES,
+    MAX_SNAPSHOT,
+    Draft,
+    Entry,
+    Head,
+    Pending,
+    Snapshot,
+    canonical,
+    check,
+    link,
+)
 from tabled.journal.errors import DraftRefused, JournalMissing, damaged
 from tabled.journal.lock import WriterLock
 from tabled.journal.reader import JournalReader, closed
@@ -161,6 +174,35 @@ class Journal:
                 return
             self._cursor = Head(pos, self._reader.hash_at(pos))
         self._save_cursor()
+
+    def keep(self, kept: Snapshot, beside: int | None = None) -> bool:
+        """Keep a state, and of the others only the one at ``beside``.
+
+        Not synced, and False where the disk or the file does not take it now: it only saves time at the next start.
+        Raises ValueError for one over its cap or of a position that is not written.
+        """
+        if not 0 < kept.position <= self._head.pos or len(kept.body) > MAX_SNAPSHOT:
+            raise ValueError(f"a state of {len(kept.body)} bytes before entry {kept.position} cannot be kept")
+        with self._guard:
+            self._must_be_open()
+            db = self._cursor_writer
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                db.execute(database.SNAPSHOTS)
+                db.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?)", (kept.position, kept.body))
+                others = kept.position if beside is None else beside
+                db.execute("DELETE FROM snapshot WHERE pos NOT IN (?, ?)", (kept.position, others))
+                db.execute("COMMIT")
+            except sqlite3.Error:
+                if db.in_transaction:
+                    with contextlib.suppress(sqlite3.Error):
+                        db.execute("ROLLBACK")
+                return False
+        return True
+
+    def snapshots(self) -> list[Snapshot]:
+        """States that were kept, the newest first; see `JournalReader.snapshots`."""
+        return self._reader.snapshots()
 
     def _save_cursor(self) -> None:
         """Write the cursor if nobody is writing; whoever is will call this when done."""

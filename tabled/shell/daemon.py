@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
@@ -49,6 +48,7 @@ from tabled.shell.registry import load as load_room
 from tabled.shell.rendering import WORDING, origin_of, renderer
 from tabled.shell.sight import Sight
 from tabled.shell.store import JournalStore
+from tabled.shell.version import product_version
 
 HEALTH_PERIOD_S = 1.0
 REGISTRY_PERIOD_S = 60.0
@@ -105,10 +105,11 @@ class Daemon:
         self._closers.callback(self._journal.close)
         self._origin = Origin(config.table.site, config.table.name, self._journal.epoch)
         _check_owner(self._journal, self._origin, config.journal.file)
-        self._engine = Engine(self._journal, renderer(self._origin))
+        self._engine = Engine(self._journal, renderer(self._origin), product_version())
         entries = self._engine.recover()
         if entries:
-            self._out(f"recovered from {entries} journal entries in {config.journal.file}")
+            again = f", the newest {self._engine.folded} of them folded again"
+            self._out(f"recovered from {entries} journal entries in {config.journal.file}{again}")
         self._bridge.remember(_known_presses(self._engine.state))
         await self._open_outlets()
         self._sight.open(self._journal.epoch, product_version())
@@ -329,6 +330,11 @@ class Daemon:
         if any(c.outcomes for c in done):
             self._outlet.notify()
         self._show_state()
+        await loop.run_in_executor(self._writer, self._engine.rest)
+        if self._engine.marks.doubt and "state" not in self._trouble:
+            self._out(f"  FAULT: {self._engine.marks.doubt}")
+            self._trouble["state"] = Reason("state_unproved", {"why": self._engine.marks.doubt})
+            self._sick.set()
 
     def _after(self, committed: Committed) -> None:
         """Only now: a device may forget what it said, the operator hears what was done, the terminal shows it."""
@@ -434,14 +440,6 @@ def device_config(device: DeviceSection) -> DeviceConfig:
     if device.antennas:
         options["antennas"] = sorted(int(n) for n in device.antennas)
     return DeviceConfig(device.id, device.driver, device.port, device.baud or None, options)
-
-
-def product_version() -> str:
-    """Version of the installed package."""
-    try:
-        return version("tabled")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _address(broker: EmbeddedBroker | ExternalBroker) -> BrokerUrl:

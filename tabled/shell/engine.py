@@ -14,11 +14,14 @@ from typing import Protocol
 import msgspec
 
 from tabled.core.entries import AnyInput, decode, encode, kind_of
+from tabled.core.snapshot import digest, to_bytes
 from tabled.core.state import TableState
 from tabled.core.table import step
-from tabled.journal.entry import Draft, Entry
+from tabled.journal.entry import Draft, Entry, Snapshot
 from tabled.model.outcome import AnyOutcome
 from tabled.outlets.messages import Outgoing
+from tabled.shell.marks import KIND as MARK
+from tabled.shell.marks import Marks, agrees
 
 Renderer = Callable[[AnyOutcome, int, int], tuple[Outgoing, ...]]
 """``(outcome, position, wall_ns) -> messages``; pure."""
@@ -41,6 +44,12 @@ class JournalLike(Protocol):
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
         """Entries in order."""
+
+    def keep(self, kept: Snapshot, beside: int | None = None) -> bool:
+        """Keep a state, and of the others only the one at ``beside``; see `tabled.shell.marks`."""
+
+    def snapshots(self) -> list[Snapshot]:
+        """States that were kept, the newest first."""
 
 
 class JournalMismatch(Exception):
@@ -67,51 +76,81 @@ class Committed(msgspec.Struct, frozen=True):
 class Engine:
     """The core on its journal.  Not thread-safe: one caller at a time."""
 
-    def __init__(self, journal: JournalLike, render: Renderer) -> None:
+    def __init__(self, journal: JournalLike, render: Renderer, version: str = "") -> None:
         self._journal = journal
         self._render = render
+        self._version = version
+        self.marks = Marks(journal, version)
         self.state = TableState()
+        self.folded = 0
+        """Entries that `recover` had to fold."""
 
     def recover(self) -> int:
-        """Fold the whole journal; returns the number of entries.  Raises `JournalMismatch`, see `refold`.
+        """Fold the journal, from the newest state that is proved if there is one; returns the number of entries.
 
-        What was published stays published: a word corrected in the catalogue since then is no mismatch here.
+        Raises `JournalMismatch`, see `refold`.  What was published stays published: a word corrected in the catalogue
+        since then is no mismatch here.
         """
-        self.state, count = refold(self._journal.read(), self._render, published=False)
+        begins, state = self.marks.newest() or (1, TableState())
+        self.state, count = refold(
+            self._journal.read(begins - 1), self._render, published=False, state=state, version=self._version
+        )
+        self.folded = max(0, count - begins + 1)
         return count
+
+    def rest(self) -> None:
+        """To be called after a commit, when what follows from it is done."""
+        self.marks.rest(self.state)
 
     def commit(self, inputs: Sequence[AnyInput], wall_ns: int) -> list[Committed]:
         """Append, commit, apply.  Raises what the journal raises, and then nothing has changed."""
         state = self.state
         first = self._journal.next_pos
-        drafts: list[Draft] = []
+        mark = self.marks.due(state)
+        drafts: list[Draft] = [] if mark is None else [Draft(MARK, mark, wall_ns)]
         done: list[Committed] = []
         for entry in inputs:
             position = first + len(drafts)
-            state, outcomes = step(state, position, entry)
-            drafts.append(Draft(kind_of(entry), encode(entry), wall_ns))
+            body = encode(entry)
+            # What is folded is what is written, not what it was made of: a dict may have had another order.
+            state, outcomes = step(state, position, decode(body))
+            drafts.append(Draft(kind_of(entry), body, wall_ns))
             placed = tuple(enumerate(outcomes, position + 1))
             drafts.extend(outcome_draft(o, p, wall_ns, self._render) for p, o in placed)
             done.append(Committed(position, entry, placed))
         taken = self._journal.append(drafts)
         assert taken == range(first, first + len(drafts)), "the journal numbered its entries otherwise"
         self.state = state
+        self.marks.committed(None if mark is None else first, [(c.position, c.entry) for c in done])
         return done
 
 
-def refold(entries: Iterable[Entry], render: Renderer, *, published: bool = True) -> tuple[TableState, int]:
-    """Fold a journal's inputs again and compare every recorded outcome with what they give now.
+def refold(
+    entries: Iterable[Entry],
+    render: Renderer,
+    *,
+    published: bool = True,
+    state: TableState | None = None,
+    version: str = "",
+) -> tuple[TableState, int]:
+    """Fold a journal's inputs again and compare every recorded outcome, and the hash of each recorded state, with what
+    they give now.
 
-    Returns the state and the number of entries.  Raises `JournalMismatch` at the first difference in an outcome
-    or, with ``published``, in the bytes that were published of it.
+    ``state`` is the one before the first of the entries (None: the journal's beginning), ``version`` the program's.
+    Returns the state and the position of the last entry.  Raises `JournalMismatch` at the first difference in an
+    outcome, a state or, with ``published``, in the bytes that were published of an outcome.
     """
-    state = TableState()
+    state = TableState() if state is None else state
     count = 0
     expected: list[AnyOutcome] = []
     for entry in entries:
         count = entry.pos
         if expected:
             _compare(entry, expected.pop(0), render if published else None)
+            continue
+        if entry.kind == MARK:
+            if not agrees(entry, state, version):
+                raise JournalMismatch(entry.pos, entry.body, digest(to_bytes(state)).encode())
             continue
         if entry.kind not in _INPUT_KINDS:
             raise JournalMismatch(entry.pos, entry.body, None)

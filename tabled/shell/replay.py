@@ -12,6 +12,7 @@ from tabled.model.outcome import AnyOutcome
 from tabled.shell.console import Console
 from tabled.shell.engine import JournalMismatch, refold
 from tabled.shell.rendering import WORDING, origin_of, renderer
+from tabled.shell.version import product_version
 
 
 @click.command()
@@ -22,7 +23,7 @@ def replay(journal: Path, verify: bool, language: str) -> None:
     """Fold JOURNAL again and print its rulings; every published byte is compared."""
     console = None if verify else Console(click.echo, WORDING.say, WORDING.announce, language)
     try:
-        entries, published = run(journal, console)
+        entries, published = run(journal, console, product_version())
     except (JournalError, ValueError) as problem:
         raise click.ClickException(str(problem)) from problem
     except JournalMismatch as problem:
@@ -35,8 +36,10 @@ def replay(journal: Path, verify: bool, language: str) -> None:
     click.echo(f"{journal}: {entries} entries replayed, {published} published outcomes the same byte for byte")
 
 
-def run(path: Path, console: Console | None = None) -> tuple[int, int]:
+def run(path: Path, console: Console | None = None, version: str = "") -> tuple[int, int]:
     """Replay a journal.  Returns how many entries it has and how many outcomes were compared.
+
+    Recorded states are compared where the program's ``version`` made them.
 
     Raises `JournalMismatch` at the first difference, `JournalError` for a file that cannot be read.
     """
@@ -44,7 +47,7 @@ def run(path: Path, console: Console | None = None) -> tuple[int, int]:
         first = next(book.read(), None)
         if first is None:
             return 0, 0
-        _, count = refold(book.read(), renderer(origin_of(first, book.epoch)))
+        _, count = refold(book.read(), renderer(origin_of(first, book.epoch)), version=version)
         published = 0
         for entry in book.read():
             if entry.payload is None:

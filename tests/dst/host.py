@@ -62,6 +62,10 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """Planted: acknowledge a press when it is seen instead of when it is durable."""
 
 
+MARK_EVERY = 60
+"""Entries; so seldom in a daemon (`tabled.shell.marks`) that a simulated one would hardly live to see a mark."""
+
+
 class Watch(msgspec.Struct, kw_only=True):
     """Who looks on: each is called at the moment of the effect."""
 
@@ -138,6 +142,7 @@ class Host:
         try:
             self._origin = Origin(house.config.site, house.config.table, self.journal.epoch)
             self.engine = house.parts.engine(self.journal, renderer(self._origin))
+            self.engine.marks.every = MARK_EVERY
             self.recovered = self.engine.recover()
             house.watch.recovered(self.engine.state)
             self.intake = Intake()
@@ -288,6 +293,7 @@ class Host:
             if self._house.chance.random() < 0.05:
                 self.outlet.turn()
             self._after(committed)
+        self.engine.rest()
         self.readers.follow(self.engine.state)
         self._reaper.point("acknowledged, state not shown")
         self._show_state()

@@ -227,6 +227,12 @@ def felt_equals_accounts(
 
 
 @invariant
+def kept_states_are_proved(doubt: str) -> str | None:
+    """A second fold, begun from the bytes of each kept state, comes to what the first one comes to."""
+    return doubt or None
+
+
+@invariant
 def recovery_is_exact(before: TableState, after: TableState) -> str | None:
     """A process that starts on the journal of a dead one knows exactly what that one knew."""
     if before == after:
@@ -322,7 +328,10 @@ EFFECTS = (
     first_deliveries_in_order, no_order_acknowledged_before_durable,
 )  # fmt: skip
 JOURNALLED = (one_final_ruling_an_act, a_final_ruling_is_not_replaced, one_question_at_a_time)
-COMMITTED = (chips_conserved, money_conserved, queues_under_caps, felt_equals_accounts, recovery_is_exact)
+COMMITTED = (
+    chips_conserved, money_conserved, queues_under_caps, felt_equals_accounts, kept_states_are_proved,
+    recovery_is_exact,
+)  # fmt: skip
 SETTLED = (
     every_press_once, everything_was_delivered, replay_equals_what_was_published, outbox_empty,
     display_equals_state, devices_are_up, somebody_is_asked, rulings_are_true,

@@ -264,7 +264,8 @@ class Simulation:
         else:
             self.host = host
             self.counts["starts"] += 1
-            self.note(f"daemon started, {host.recovered} entries recovered")
+            self.counts["starts from a kept state"] += host.engine.folded < host.recovered
+            self.note(f"daemon started, {host.recovered} entries recovered, {host.engine.folded} of them folded again")
             self._turn(host)
 
     def _turn(self, host: Host) -> None:
@@ -273,6 +274,7 @@ class Simulation:
         except Killed as dead:
             self._kill(str(dead))
             return
+        inv.kept_states_are_proved(host.engine.marks.doubt)
         if self._sized != (self.counts["inputs"], len(host.intake)):
             self._sized = (self.counts["inputs"], len(host.intake))
             self._size_up(host)

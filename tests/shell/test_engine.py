@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tabled.core.entries import AnyInput
-from tabled.journal import Draft, Journal, JournalUnwritable
+from tabled.journal import Draft, Journal, JournalUnwritable, Snapshot
 from tabled.model.outcome import RulingIssued
 from tabled.outlets.topics import Origin
 from tabled.shell.engine import BUNDLE, Engine, JournalMismatch, refold, unpack
@@ -76,6 +76,12 @@ class Refusing:
 
     def read(self, after: int = 0, until: int | None = None) -> object:
         return self.book.read(after, until)
+
+    def keep(self, kept: Snapshot, beside: int | None = None) -> bool:
+        return self.book.keep(kept, beside)
+
+    def snapshots(self) -> list[Snapshot]:
+        return self.book.snapshots()
 
 
 def test_what_could_not_be_written_has_not_happened_and_can_be_committed_again(tmp_path: Path) -> None:
