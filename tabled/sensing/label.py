@@ -70,11 +70,11 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Stale(LabelError):
-    """Somebody else has saved meanwhile; ``now`` is what is on the disk."""
+    """Somebody else has saved meanwhile; ``present`` is what is on the disk."""
 
     def __init__(self, now: Labels) -> None:
         super().__init__("these labels were changed in another window; that state is shown now, do the last mark again")
-        self.now = now
+        self.present = now
 
 
 def decode(raw: bytes, *, frames: int) -> Labels:

@@ -113,7 +113,7 @@ class LabelPage:
             try:
                 kept = await asyncio.get_running_loop().run_in_executor(None, self._book.store, labels)
             except Stale as stale:
-                return _json({"problem": str(stale), "labels": stale.now}, status=409)
+                return _json({"problem": str(stale), "labels": stale.present}, status=409)
         return _json(kept)
 
     async def _get_truth(self, request: web.Request) -> web.Response:  # noqa: ARG002  aiohttp's signature

@@ -67,7 +67,8 @@ def take(config: Config, seconds: float, reason: str) -> Saved:
     pump = FramePump(
         source, monotonic_ns, lambda f: ring.put(f.stamp_ns, still_size(s := Still(f.stamp_ns, f.jpeg)), s)
     )
-    first_ns = _watch(pump, seconds)
+    _watch(pump, seconds)
+    stills = ring.since(0)
     facts = Facts(
         site=config.table.site,
         table=config.table.name,
@@ -75,32 +76,38 @@ def take(config: Config, seconds: float, reason: str) -> Saved:
         wall_offset_ns=wall_ns() - monotonic_ns(),
         camera=source.model,
         calibration=digest,
-        dropped=ring.squeezed_since(first_ns),
+        dropped=ring.squeezed_since(0),
     )
     files = calibration_files(Path(section.calibration)) if section.calibration else {}
     stamp = f"{datetime.fromtimestamp(wall_ns() // 1_000_000_000, UTC):%Y%m%dT%H%M%SZ}"
     shelf = Shelf(Path(section.record), section.record_quota_mb * MIB)
-    return save(shelf, stamp, facts, ring.since(first_ns), [], calibration=files)
+    return save(
+        shelf,
+        stamp,
+        facts,
+        [s for s in stills if s.stamp_ns <= stills[0].stamp_ns + seconds * 1e9],
+        [],
+        calibration=files,
+    )
 
 
-def _watch(pump: FramePump, seconds: float) -> int:
-    """Let frames come for so long; the time of the first.  The end of a file ends it sooner."""
+def _watch(pump: FramePump, seconds: float) -> None:
+    """Let frames come for so long after the first.  The end of a file ends it sooner."""
     pump.start()
-    begin_ns, first_ns = monotonic_ns(), None
+    begin_ns, came = monotonic_ns(), False
     try:
         while True:
             frame = pump.take(0.25)
             now_ns = monotonic_ns()
-            if frame is not None and first_ns is None:
-                first_ns, begin_ns = frame.stamp_ns, now_ns
-            if first_ns is None:
+            if frame is not None and not came:
+                came, begin_ns = True, now_ns
+            if not came:
                 _check_patience(now_ns - begin_ns)
-            if first_ns is not None and now_ns - begin_ns >= seconds * 1e9:
-                return first_ns
+            elif now_ns - begin_ns >= seconds * 1e9:
+                return
     except CaptureProblem as problem:
-        if first_ns is not None and problem.over:
-            return first_ns
-        raise
+        if not (came and problem.over):
+            raise
     finally:
         pump.stop(1.0)
 

@@ -64,7 +64,7 @@ def test_a_second_window_overwrites_nothing_unseen(recording: Recording) -> None
     first = book.store(msgspec.structs.replace(one, visits=(VISIT,)))
     with pytest.raises(Stale) as stale:
         book.store(msgspec.structs.replace(two, landings=(LANDING,)))
-    assert stale.value.now == first
+    assert stale.value.present == first
     assert book.load() == first
 
 
