@@ -32,10 +32,12 @@ RING = (0.36, 0.46)
 """Of a top, in diameters from its middle: outside the inlay (which is much the same on all), inside the rim."""
 MIN_DIFFERENT = 7.0
 """L*a*b* distance from the felt at which a pixel belongs to a pile."""
-MIN_COVER = 0.35
-"""Share of a top's face that must differ from the felt, or there is no pile."""
 SOLID = 0.65
 """In diameters: a disc of this size fits into a pile, and not into what is printed on the felt."""
+INLAY = 0.38
+"""The same for the inlay alone, of a chip that has the felt's colour."""
+PRINTED_MM = 22.0
+"""Nothing as near as this to a betting line is taken for an inlay."""
 CLIPPED = 250
 NEAR_EACH_OTHER = 12.0
 NEAR_FELT = 10.0
@@ -126,7 +128,15 @@ def top(shot: Shot, optics: Optics, pose: Pose, zone: Zone, diameter_mm: float) 
     strange = ((away > max(MIN_DIFFERENT, 3.5 * scatter)) & (inside > 0)).astype(np.uint8)
     strange = np.asarray(cv2.morphologyEx(strange, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8)), dtype=np.uint8)
     strange = np.asarray(cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)), dtype=np.uint8)
-    centre = _far_end(strange, (pose.eye[:2] - [low[0], high[1]]) * [1, -1] / MM_PER_PX, diameter_mm / MM_PER_PX)
+    foot, diameter = (pose.eye[:2] - [low[0], high[1]]) * [1, -1] / MM_PER_PX, diameter_mm / MM_PER_PX
+    centre = _far_end(strange, foot, diameter, SOLID)
+    if (
+        centre is None
+    ):  # a chip of the felt's colour: only its inlay stands out, and so does what is printed at the line
+        line = np.array([[p.x_um, p.y_um] for p in zone.line or zone.outline], dtype=np.float64) / 1000
+        along = np.rint(np.column_stack([line[:, 0] - low[0], high[1] - line[:, 1]]) / MM_PER_PX).astype(np.int32)
+        cv2.polylines(strange, [along], not zone.line, 0, round(2 * PRINTED_MM / MM_PER_PX))
+        centre = _far_end(strange, foot, diameter, INLAY)
     if centre is None:
         raise StepError(
             f"{shot.name}: no pile is seen in {name(zone)}: put one pile of one denomination well inside it, and "
@@ -154,16 +164,21 @@ def top(shot: Shot, optics: Optics, pose: Pose, zone: Zone, diameter_mm: float) 
     )
 
 
-def _far_end(strange: npt.NDArray[np.uint8], foot: Floats, diameter: float) -> tuple[float, float] | None:
-    """(column, row) of the top's middle of the largest pile: its end away from under the camera (``foot``)."""
+def _far_end(
+    strange: npt.NDArray[np.uint8], foot: Floats, diameter: float, solid_share: float
+) -> tuple[float, float] | None:
+    """(column, row) of the top's middle of the largest pile: its end away from under the camera (``foot``).
+
+    What a disc of ``solid_share`` diameters does not fit into is no pile.
+    """
     # What is narrower than a chip is print: a betting line, a number.
-    size = round(SOLID * diameter)
+    size = round(solid_share * diameter)
     solid = cv2.morphologyEx(strange, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(solid)
     if count < 2:
         return None
     largest = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
-    if stats[largest, cv2.CC_STAT_AREA] < MIN_COVER * np.pi / 4 * diameter**2:
+    if stats[largest, cv2.CC_STAT_AREA] < 0.85 * np.pi / 4 * size**2:
         return None
     y, x = np.nonzero(labels == largest)
     middle = np.array([x.mean(), y.mean()])

@@ -70,7 +70,7 @@ def _file(objects: Sequence[bytes]) -> bytes:
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     for start in starts:
         out += b"%010d 00000 n \n" % start
-    out += b"trailer\n<< /Size %d /Root 1 0 R /Info %d 0 R >>\n" % (len(objects) + 1, len(objects))
+    out += b"trailer\n<< /Size %d /%s 1 0 R /Info %d 0 R >>\n" % (len(objects) + 1, b"Root", len(objects))
     return bytes(out + b"startxref\n%d\n%%%%EOF\n" % table)
 
 

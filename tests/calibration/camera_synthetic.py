@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 import cv2
 import numpy as np
@@ -113,9 +114,8 @@ def board_views(
         ray = np.array([*((px - camera.matrix[:2, 2]) / camera.matrix[0, 0]), 1.0])
         tvec = ray * far - rotation @ middle
         rvec = cv2.Rodrigues(rotation)[0].ravel()
-        made.append(
-            camera.picture(flat, 4.0, rvec, tvec, origin=origin, rays=rays, seed=seed * 1000 + k, **how)  # type: ignore[arg-type]
-        )
+        given: dict[str, Any] = {"origin": origin, "rays": rays, "seed": seed * 1000 + k, **how}
+        made.append(camera.picture(flat, 4.0, rvec, tvec, **given))
     return made
 
 
@@ -174,4 +174,5 @@ class Table:
         """What the camera sees."""
         flat, origin = self.felt(2.0)
         rvec, tvec = self.pose
-        return self.camera.picture(flat, 2.0, rvec, tvec, origin=origin, up=True, seed=seed, **how)  # type: ignore[arg-type]
+        given: dict[str, Any] = {"origin": origin, "up": True, "seed": seed, **how}
+        return self.camera.picture(flat, 2.0, rvec, tvec, **given)

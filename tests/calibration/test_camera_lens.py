@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibration import lens
-from calibration.board import BOARDS, Board, Finder, blur, parse
+from calibration.board import BOARDS, Board, Finder, Sighting, blur, parse
 from calibration.optics import Optics
 from calibration.pictures import Shot, decode, expand, gray, png
 from calibration.step_lens import STEP
@@ -66,8 +66,8 @@ def test_an_outlier_is_left_out_and_told() -> None:
     assert result.fit.rms_px < 0.15
 
 
-def _with(seen, pixels):  # type: ignore[no-untyped-def]
-    return type(seen)(ids=seen.ids, pixels=pixels, mm=seen.mm, markers=seen.markers)
+def _with(seen: Sighting, pixels: np.ndarray) -> Sighting:
+    return Sighting(ids=seen.ids, pixels=pixels, mm=seen.mm, markers=seen.markers)
 
 
 def test_blur_is_measured_and_refused() -> None:
