@@ -28,7 +28,7 @@ SPREAD = "calibration_clock_spread"
 PANEL = "calibration_panel_clock"
 
 DEAD_MS = 10_000
-"""An antenna without a clean look for so long is dead, whatever the reason."""
+"""An antenna without a clean look for so long is dead, where every look is heard."""
 UNREAD_PILES = 3
 """So many piles that the camera saw land and no antenna read are no accident."""
 KNOCKED_UPX = 1_500_000
@@ -44,14 +44,16 @@ STEP_OF_REASON = {"moved": (KNOCKED, "plane"), "focus": (FOCUS, "lens")}
 class AntennaNow(msgspec.Struct, frozen=True, kw_only=True):
     """One antenna of table.toml now.
 
-    ``clean_ms`` is the age of its newest clean look, None where its reader is lost or has only just come (which is told
-    otherwise).  ``unread`` counts the piles that the camera saw land there since a tag came there last.
+    ``clean_ms`` is the age of the newest clean look that was heard of it, None where its reader is lost or has only
+    just come (which is told otherwise); within ``within_ms`` one had to be heard.  ``unread`` counts the piles that the
+    camera saw land there since a tag came there last.
     """
 
     device: str
     antenna: int
     place: str
     clean_ms: int | None = None
+    within_ms: int = DEAD_MS
     unread: int = 0
 
 
@@ -120,7 +122,7 @@ def _camera(calibration: Calibration, now: Snapshot) -> Iterator[Finding]:
 def _antennas(calibration: Calibration, now: Snapshot) -> Iterator[Finding]:
     for one in now.antennas:
         name: dict[str, int | str] = {"device": one.device, "antenna": one.antenna, "place": one.place}
-        if one.clean_ms is not None and one.clean_ms > DEAD_MS:
+        if one.clean_ms is not None and one.clean_ms > one.within_ms:
             yield _found(DEAD, "antennas", **name)
         elif one.unread >= UNREAD_PILES:
             yield _found(UNREAD, "antennas", count=one.unread, **name)

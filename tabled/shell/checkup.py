@@ -18,6 +18,9 @@ from tabled.model.ruling import Reason
 
 PERIOD_NS = 60_000_000_000
 MS = 1_000_000
+CLEAN_WITHIN_MS = 150_000
+"""Of an antenna on which nothing changes the bridge lets one look a minute through (`session.settle`); without two of
+them something is wrong."""
 READ_WITHIN_NS = 3_000_000_000
 """A pile that landed has its tags read by then."""
 STEADY_NS = 15_000_000_000
@@ -104,7 +107,16 @@ class Checkup:
                 last_ns = max(self._clean_ns.get((device, antenna), 0), steady[device].since_ns, self._began_ns)
                 clean_ms = max(0, now_ns - last_ns) // MS
             unread = self._unread.get(place, 0)
-            antennas.append(AntennaNow(device=device, antenna=antenna, place=place, clean_ms=clean_ms, unread=unread))
+            antennas.append(
+                AntennaNow(
+                    device=device,
+                    antenna=antenna,
+                    place=place,
+                    clean_ms=clean_ms,
+                    within_ms=CLEAN_WITHIN_MS,
+                    unread=unread,
+                )
+            )
         panels = {d.id: -(-d.figures.clock_ns // MS) for d in steady.values() if d.figures.clock_ns is not None}
         camera = CameraNow(distrusted=dict(self._distrusted)) if self._camera else None
         return Snapshot(antennas=tuple(antennas), panels=panels, camera=camera)

@@ -33,25 +33,25 @@ def codes(watch: Checkup, at_s: float) -> list[tuple[str, object]]:
 def test_it_looks_at_the_start_and_once_a_minute() -> None:
     watch = Checkup(LAYOUT, None, "")
     assert not watch.due(UP, 100 * S)  # it looked, and found nothing
-    assert codes(watch, 130) == []  # not its time yet, though nothing was read
-    assert watch.due(UP, 100 * S + PERIOD_NS)
+    assert codes(watch, 159) == []  # not its time yet
+    assert codes(watch, 160) == codes(watch, 220) == []  # a look a minute is all that is heard of a still antenna
+    assert watch.due(UP, 220 * S + PERIOD_NS)
     assert [(f.reason.code, f.fault) for f in watch.findings] == [("calibration_antenna_dead", True)] * 2
-    look(watch, 1, 200)
-    assert codes(watch, 205) == [("calibration_antenna_dead", 1), ("calibration_antenna_dead", 2)]
-    look(watch, 1, 219)
-    look(watch, 2, 219)
-    assert codes(watch, 221) == []
+    look(watch, 1, 330)
+    assert codes(watch, 335) == [("calibration_antenna_dead", 1), ("calibration_antenna_dead", 2)]
+    look(watch, 2, 339)
+    assert codes(watch, 341) == []
 
 
 def test_a_corrupt_look_is_none_and_a_lost_reader_is_told_elsewhere() -> None:
     watch = Checkup(LAYOUT, None, "")
     codes(watch, 0)
-    look(watch, 2, 60)
-    watch.notice(Corrupt(READER, span(60), 1, "RF error"))
-    assert codes(watch, 61) == [("calibration_antenna_dead", 1)]
-    watch.due([DeviceHealth("reader", "lost", 0, Counters(), Figures())], 130 * S)
+    look(watch, 2, 170)
+    watch.notice(Corrupt(READER, span(170), 1, "RF error"))
+    assert codes(watch, 171) == [("calibration_antenna_dead", 1)]
+    watch.due([DeviceHealth("reader", "lost", 0, Counters(), Figures())], 240 * S)
     assert watch.findings == ()
-    watch.due([DeviceHealth("reader", "up", 190 * S, Counters(), Figures())], 200 * S)
+    watch.due([DeviceHealth("reader", "up", 300 * S, Counters(), Figures())], 310 * S)
     assert watch.findings == ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -143,14 +144,14 @@ def test_a_room_of_a_hundred_thousand_chips_fits_a_table_and_its_journal_replays
     asyncio.run(play())
 
 
-def test_the_daemon_puts_the_registrys_word_before_the_look(tmp_path: Path) -> None:
+def test_the_daemon_puts_the_registrys_word_before_the_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = tmp_path / "room.chips"
     book.create(room, room="club", denominations=[25], wall_ns=1)
     book.change(room, {uid(1): Chip(25)}, who="test", wall_ns=1)
 
     async def play() -> None:
         daemon = Daemon(config_with(tmp_path, registry=str(room)), lambda _: None)
-        daemon._readers = type("R", (), {"notice": lambda *_: None})()  # type: ignore[assignment]  # deaf
+        monkeypatch.setattr(daemon, "_readers", SimpleNamespace(notice=lambda _: None), raising=False)
         daemon._on_observation(seen(uid(1)))
         daemon._on_observation(seen(uid(1)))
         assert [type(entry) for entry in daemon._intake.take()] == [Known, Seen, Seen]
