@@ -13,6 +13,7 @@ from hw_sim.scene.anatomy import FORE_MM, POSES, UPPER_MM, Cloth, hand
 from hw_sim.scene.layout import XY, ChipKind
 from hw_sim.scene.lens import Array
 
+BODY_HZ = 30.0
 LIFT_MM = 34.0
 """Height of the wrist over the finger tips."""
 
@@ -253,10 +254,13 @@ class Body:
         self.seat, self.base, self.facing = seat, at, facing
         self.skin, self.hair, self.cloth = skin, hair, cloth
         self.track = Track((0.0, 0.0, 0.0))
+        # They do not all step at the same frame.
+        self._phase = (at[0] * 0.618 + at[1] * 0.377) % 1.0
 
     def pose(self, t: float) -> tuple[float, float, float]:
-        """Lean, aside and turn in steps of about half a pixel, so that who sits still costs nothing."""
-        lean, aside, turn = self.track.at(np.array([t]))[0]
+        """Lean, aside and turn, in steps of half a pixel and a thirtieth of a second: to sit still costs nothing."""
+        step = math.floor(t * BODY_HZ + self._phase) / BODY_HZ
+        lean, aside, turn = self.track.at(np.array([max(0.0, step)]))[0]
         return round(lean / 1.2) * 1.2, round(aside / 1.2) * 1.2, round(turn * 60) / 60
 
     def places(self, pose: tuple[float, float, float]) -> tuple[tuple[float, float, float, float], ...]:

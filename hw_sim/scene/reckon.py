@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -215,11 +216,7 @@ def visitor_steps(arm: Arm, layout: Layout, seconds: float, by: str) -> list[Han
                 comes = bool(any_there[i + 1])
                 j = i + 1 if comes else i
                 p = points[j, int(np.argmax(there[j]))]
-                at = _instant(
-                    lambda s, of=zone: 0.5 - float(not _over(outline(arm, np.array([s])), of.outline).any()),
-                    t[i],
-                    t[i + 1],
-                )
+                at = _instant(partial(_covers, arm, zone.outline), t[i], t[i + 1])
                 out.append(
                     HandStep(
                         at_ns=at,
@@ -232,6 +229,11 @@ def visitor_steps(arm: Arm, layout: Layout, seconds: float, by: str) -> list[Han
                     )
                 )
     return out
+
+
+def _covers(arm: Arm, polygon: Sequence[XY], at: float) -> float:
+    """1 if a part of the arm is over the polygon at that instant, -1 if not."""
+    return 1.0 if _over(outline(arm, np.array([at])), polygon).any() else -1.0
 
 
 def _over(points: Array, polygon: Sequence[XY]) -> npt.NDArray[np.bool_]:

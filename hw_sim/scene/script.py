@@ -296,7 +296,7 @@ class Script(Handling):
         for player in self.players:
             now = start + self.rng.uniform(0, 8)
             while now < until - 4:
-                now = self._act(self.fidget, player, now) + self.rng.uniform(3, 25)
+                now = self._act(self.fidget, player, now) + self.rng.uniform(6, 40)
 
     def sweep(self, now: float) -> float:
         """The dealer pulls all bets, and mucked cards, to the middle."""
