@@ -26,7 +26,7 @@ def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
     assert whole.lens is not None, "the step needs the lens step"
     assert whole.plane is not None, "the step needs the plane step"
     assert whole.zones is not None, "the step needs the zones step"
-    piles = piles_of(given["piles"])
+    piles = _piles(talk, given)
     try:
         diameter = float(given["diameter-mm"].replace(",", "."))
     except ValueError:
@@ -37,6 +37,17 @@ def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
     result = colours.learn(shots, Optics.of(whole.lens), Pose.of(whole.plane), whole.zones, piles, diameter_mm=diameter)
     save(folder, result.palette)
     return _outcome(result)
+
+
+def _piles(talk: Talk, given: Given) -> dict[str, int]:
+    """Which pile lies where: as it was said, or as the antennas read it."""
+    if given["piles"].strip() or not given["config"].strip():
+        return piles_of(given["piles"])
+    from calibration import piles_read  # noqa: PLC0415  the drivers: only where they are asked
+
+    piles = piles_read.read(talk, given["config"].strip())
+    talk.say("read: " + ", ".join(f"{value} on {zone}" for zone, value in piles.items()))
+    return piles
 
 
 def piles_of(text: str) -> dict[str, int]:
@@ -53,7 +64,9 @@ def piles_of(text: str) -> dict[str, int]:
         found[match[2]] = int(match[1])
     if not found:
         raise StepError(
-            "say which pile lies where: --piles 5=bet:1,25=bet:2,100=bet:3 (denomination, zone)", code="piles"
+            "say which pile lies where: --piles 5=bet:1,25=bet:2,100=bet:3 (denomination, zone), or give --config so "
+            "that the antennas tell it",
+            code="piles",
         )
     if len(found) > MAX_PILES:
         raise StepError("more piles than zones", code="piles")
@@ -91,7 +104,7 @@ STEP = Step(
     title="Palette",
     about=(
         "Put one pile of each denomination into a zone of its own, felt around it, the lamps as they are in play. Say "
-        "which lies where, as in 5=bet:1, 25=bet:2."
+        "which lies where, as in 5=bet:1, 25=bet:2, or let the antennas under the zones tell it."
     ),
     run=_run,
     done=_done,
@@ -101,6 +114,7 @@ STEP = Step(
         Option(name="from", label="Pictures (files, a folder, or a pattern)", kind="files"),
         Option(name="source", label="Camera: /dev/video0, an rtsp:// or http:// address, or a film"),
         Option(name="piles", label="Which pile lies where: 5=bet:1, 25=bet:2, 100=board"),
+        Option(name="config", label="Or let the antennas tell it: the table's table.toml (tabled must not be running)"),
         Option(name="diameter-mm", label="Diameter of the chips, mm", kind="number", default="39"),
     ),
 )
