@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from calibration import piles_read
 from calibration.looks import Looks, Spot
 from calibration.piles_read import told
 from calibration.steps import StepError
 from firmware_bridge.wire import CleanEmpty, DeviceId, Present, Tag, TimeSpan
+from hw_sim.exercise import Stand, Truth
+from tests.calibration.talk import Quiet
 
 R = DeviceId("reader")
 PLACES: dict[Spot, str] = {("reader", 1): "bet:1", ("reader", 2): "bet:2", ("reader", 3): "bet:3"}
@@ -48,3 +53,17 @@ def test_what_is_no_pile(answered: dict[int, tuple[str, ...]], said: str) -> Non
 def test_a_chip_that_answers_seldom_is_a_ghost() -> None:
     with pytest.raises(StepError, match="no antenna reads"):
         told(looks({1: ("A1",)}, *[{}] * 9), PLACES, VALUES)
+
+
+def test_a_reader_is_asked_over_its_own_wire(tmp_path: Path) -> None:
+    """A simulated FEIG reader on a pseudo-terminal, five chips on one seat and three on another."""
+    with Stand(tmp_path, Truth(bleed={(1, 2): 0.06}), seats=2) as stand:
+        config, talk = stand.config(), Quiet()
+        stand.put(5, 1)
+        assert piles_read.read(talk, str(config)) == {"bet:1": 25}
+        stand.put(3, 2)
+        assert piles_read.read(talk, str(config)) == {"bet:1": 25, "bet:2": 25}
+        assert talk.progressed
+    with pytest.raises(StepError) as refusal:
+        piles_read.read(Quiet(), str(tmp_path / "none.toml"))
+    assert refusal.value.code == "config"
