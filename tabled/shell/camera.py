@@ -55,7 +55,7 @@ STALL_NS = 6_000_000_000
 GOODBYE_S = 3.0
 KILL_S = 3.0
 WRITE_S = 10.0
-FLOOD = 2000
+FLOOD = 400
 """Observations between two heartbeats: ten seats cannot do more."""
 LAST_WORDS = 2048
 MIB = 1 << 20

@@ -191,7 +191,7 @@ def convert(tree: dict[str, Any], source: str) -> Config:
         raise ConfigError(f"{source}: {explain(problem)}") from problem
     if bool(config.chips.file) == bool(config.chips.registry):
         raise ConfigError(
-            f"{source}: [chips] names the table's chips: give either file (a CSV) or registry (the room's), one of the two"
+            f"{source}: [chips] names the table's chips: give one of file (a CSV) and registry (the room's)"
         )
     for text in (config.chips.file, config.chips.registry, config.journal.file, *(d.port for d in config.device)):
         if "\0" in text:
@@ -383,8 +383,8 @@ def load_registry(path: Path) -> ChipRegistry:
             barred[uid] = status
         if len(chips) + len(barred) > MAX_CHIPS:
             raise ConfigError(
-                f"{path}: holds more than {MAX_CHIPS} chips; make a registry of it ('tabled calibrate registry import') "
-                "and set [chips] registry instead"
+                f"{path}: holds more than {MAX_CHIPS} chips; make a registry of it ('tabled calibrate registry "
+                "import') and set [chips] registry instead"
             )
     if not chips:
         raise ConfigError(f"{path}: holds no chip that is in play; enrol the table's chips first")

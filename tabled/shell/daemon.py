@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from tabled.core.table import next_wake_ns
 from tabled.journal import Journal, JournalUnwritable
 from tabled.model.camera import AnyCameraObservation, CameraTrust, ChipsLanded, HandMoved
 from tabled.model.layout import Layout
-from tabled.model.outcome import AlertRaised, AnyOperatorAct, AnyOutcome, Overrule, RulingIssued, TableView
+from tabled.model.outcome import AlertRaised, AnyOperatorAct, TableView
 from tabled.model.ruling import Reason
 from tabled.outlets.broker import BrokerEvent, BrokerUrl, EmbeddedBroker, ExternalBroker, open_broker, parse_url
 from tabled.outlets.commands import AnyCommand, Record
@@ -36,11 +36,20 @@ from tabled.shell.calibrated import calibration_of, fusion_of
 from tabled.shell.checkup import Checkup
 from tabled.shell.chipbook import ChipBook
 from tabled.shell.clock import clock_name, monotonic_ns, wall_ns
-from tabled.shell.config import ChipRegistry, Config, ConfigError, DeviceSection, layout_of, load_registry, neighbours_of
+from tabled.shell.config import (
+    ChipRegistry,
+    Config,
+    ConfigError,
+    DeviceSection,
+    layout_of,
+    load_registry,
+    neighbours_of,
+)
 from tabled.shell.console import Console
 from tabled.shell.engine import Committed, Engine
 from tabled.shell.health import DEVICE_LOST, HealthWatch, figures
 from tabled.shell.intake import Intake
+from tabled.shell.orders import what_became_of
 from tabled.shell.profiles import load as load_profile
 from tabled.shell.readers import Readers
 from tabled.shell.registry import Registry, RegistryError
@@ -78,7 +87,7 @@ class Daemon:
         self._checkup = Checkup(self._table.layout, calibration_of(config), self._table.camera)
         self._chips = ChipBook(room_registry(config)) if config.chips.registry else None
         self._sick = asyncio.Event()
-        self._sight = Sight(config, self._table.calibration, self._on_observation, self._sick.set)
+        self._sight = Sight(config, self._table.calibration, self._on_observation, self._sick.set, self._intake.__len__)
         self._shown: TableView | None = None
         self._shown_ns = 0
         self._stopping = False
@@ -385,7 +394,13 @@ class Daemon:
             wall_ns(),
             origin=self._origin,
             wording=WORDING,
-            faults=[*self._trouble.values(), *(state.faults[k] for k in sorted(state.faults)), *news, *sight.faults(), *self._checkup.faults()],
+            faults=[
+                *self._trouble.values(),
+                *(state.faults[k] for k in sorted(state.faults)),
+                *news,
+                *sight.faults(),
+                *self._checkup.faults(),
+            ],
             notes=[*report.notes, *sight.notes(), *self._checkup.notes(), *registry],
             devices=[{**figures(device, now_ns), **sight.figures(device.id)} for device in devices],
             position=state.position,
@@ -419,19 +434,6 @@ def room_registry(config: Config) -> Registry:
         return load_room(Path(config.chips.registry), Path(f"{config.journal.file}.chips"), wall_ns())
     except RegistryError as problem:
         raise ConfigError(str(problem)) from problem
-
-
-def what_became_of(act: AnyOperatorAct, outcomes: Iterable[tuple[int, AnyOutcome]]) -> tuple[bool, str]:
-    """Whether an order was obeyed, and what its sender is told; of a floor's decision, how it departs from the law."""
-    for _, outcome in outcomes:
-        if isinstance(outcome, AlertRaised) and outcome.reason.code == "order_refused":
-            return False, str(outcome.reason.params.get("why", ""))
-        if isinstance(act, Overrule) and isinstance(outcome, RulingIssued) and outcome.ruling.by_floor:
-            made = WORDING.announce(outcome.ruling)["en"]
-            departs = outcome.ruling.departs
-            law = f" {WORDING.say(departs, 'en')}" if departs is not None else ""
-            return True, f"done, in place of ruling {act.ruling}. {made}{law}"
-    return True, "done"
 
 
 def device_config(device: DeviceSection) -> DeviceConfig:

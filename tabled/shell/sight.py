@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from firmware_bridge.supervisor import DeviceHealth
-from firmware_bridge.wire import RawBytes
+from firmware_bridge.wire import DeviceLost, DeviceUp, RawBytes
+from tabled.model.camera import AnyCameraObservation
 from tabled.model.ruling import Reason
 from tabled.sensing.process_wire import Written
 from tabled.sensing.recorder import Shelf
@@ -19,15 +20,27 @@ from tabled.shell.clock import monotonic_ns, wall_ns
 from tabled.shell.config import CameraSection, Config
 from tabled.shell.disputes import Disputes, Origin
 from tabled.shell.engine import Committed
+from tabled.shell.intake import MAX_WAITING
 
 NO_CAMERA = "this table has no recorder: set [camera] record to a folder in its configuration"
 
 
 class Sight:
-    """The camera of one table, or none.  ``on_news`` is called when health has something new.  Event loop only."""
+    """The camera of one table, or none.  ``on_news`` is called when health has something new.
 
-    def __init__(self, config: Config, digest: str, sink: Sink, on_news: Callable[[], None]) -> None:
+    ``waiting`` tells how many inputs wait for the journal.  Event loop's thread only.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        digest: str,
+        sink: Sink,
+        on_news: Callable[[], None],
+        waiting: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._config, self._digest, self._sink, self._on_news = config, digest, sink, on_news
+        self._waiting = waiting
         self.camera: Camera | None = None
         self.disputes: Disputes | None = None
 
@@ -38,13 +51,21 @@ class Sight:
             return
         self.camera = Camera(
             begin_of(section, self._digest),
-            self._sink,
+            self._take,
             monotonic_ns,
             memory=memory_of(section),
             on_written=self._on_written,
         )
         if section.record:
             self.disputes = self._disputes(section, epoch, version)
+
+    def _take(self, observation: DeviceUp | DeviceLost | AnyCameraObservation) -> None:
+        """Half of the room on the way to the journal is for presses, orders and readers.  Raises OverflowError."""
+        if self._waiting() >= MAX_WAITING // 2:
+            raise OverflowError(
+                f"{MAX_WAITING // 2} inputs wait for the journal; what is left is for presses and orders"
+            )
+        self._sink(observation)
 
     def _disputes(self, section: CameraSection, epoch: str, version: str) -> Disputes:
         origin = Origin(

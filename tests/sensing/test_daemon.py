@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from firmware_bridge.wire import DeviceId, DeviceLost, DeviceUp, RawBytes, TimeSpan
 from tabled.core.entries import Seen, Started, decode
 from tabled.journal import Journal
@@ -18,6 +20,7 @@ from tabled.shell.clock import monotonic_ns
 from tabled.shell.config import convert
 from tabled.shell.daemon import Daemon
 from tabled.shell.engine import Engine
+from tabled.shell.intake import MAX_WAITING
 from tabled.shell.readers import Readers
 from tabled.shell.rendering import renderer
 from tests.sensing.test_camera import film
@@ -171,3 +174,14 @@ def test_the_order_is_a_command_like_others() -> None:
     refused = parse_command("cmd/record", b'{"request":"r1","seconds":5}')
     assert isinstance(refused, Refusal)
     assert "reason" in refused.reason
+
+
+def test_a_camera_leaves_room_for_presses_while_the_disk_refuses(tmp_path: Path) -> None:
+    daemon, _ = made(tmp_path, source=f"file:{tmp_path}/none", size=[96, 64])
+    hand = HandMoved(DeviceId("camera"), TimeSpan(1, 2), "1", "enters")
+    for _ in range(MAX_WAITING // 2):
+        daemon._sight._take(hand)
+    with pytest.raises(OverflowError, match="for presses and orders"):
+        daemon._sight._take(hand)
+    assert len(daemon._intake) == MAX_WAITING // 2
+    daemon._journal.close()
