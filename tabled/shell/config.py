@@ -191,7 +191,7 @@ def convert(tree: dict[str, Any], source: str) -> Config:
         raise ConfigError(f"{source}: {explain(problem)}") from problem
     if bool(config.chips.file) == bool(config.chips.registry):
         raise ConfigError(
-            f"{source}: [chips] names the table's chips: give one of file (a CSV) and registry (the room's)"
+            f"{source}: [chips] names the table's chips: give either file (a CSV) or registry (the room's)"
         )
     for text in (config.chips.file, config.chips.registry, config.journal.file, *(d.port for d in config.device)):
         if "\0" in text:
