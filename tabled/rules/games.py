@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from tabled.rules.errors import SetupError
+
 
 class Game(msgspec.Struct, frozen=True):
     """``rounds`` betting rounds; the big bet from round ``big_from`` on; ``bring_in`` opens by cards (stud)."""
@@ -22,13 +24,17 @@ GAMES = {
     "holdem": BOARD,
     "omaha": BOARD,
     "omaha8": BOARD,
+    "omaha-8": BOARD,
     "swedish-draw": SINGLE_DRAW,
     "single-draw": SINGLE_DRAW,
     "5draw": SINGLE_DRAW,
+    "2-7-single-draw": SINGLE_DRAW,
     "triple-draw": TRIPLE_DRAW,
+    "2-7-triple-draw": TRIPLE_DRAW,
     "badugi": TRIPLE_DRAW,
     "7stud": STUD,
     "7stud8": STUD,
+    "7stud-8": STUD,
     "razz": STUD,
     # The codes of the public hand-history format (PHH).
     "NT": BOARD,
@@ -56,5 +62,8 @@ STREET_NAMES = {
 
 
 def game_of(name: str) -> Game:
-    """The game's rounds; a game that is not known is dealt like hold'em (four rounds, big bet from the third)."""
-    return GAMES.get(name, BOARD)
+    """The game's rounds.  Raises SetupError for a game that is not known: its streets and bets would be guessed."""
+    game = GAMES.get(name)
+    if game is None:
+        raise SetupError(f"game {name[:40]!r} is not known; games are {', '.join(GAMES)}")
+    return game

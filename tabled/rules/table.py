@@ -28,7 +28,10 @@ class Table:
         wrong = _wrong_seats(names) or _wrong_amounts(setup) or _wrong_limits(setup)
         if wrong:
             raise SetupError(f"hand {setup.hand_id}: {wrong}")
-        game = game_of(setup.game)
+        try:
+            game = game_of(setup.game)
+        except SetupError as e:
+            raise SetupError(f"hand {setup.hand_id}: {e}") from None
         limits = setup.limits
         self.hand_id = setup.hand_id
         self.names = names

@@ -36,6 +36,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 300
+LOOPS_S = 5
 RESULT_BYTES = 1 << 20
 PARTS = ("tabled", "tests", "firmware_bridge", "pyproject.toml", "README.md")
 NEWLOCALS = 0x2  # a flag of the code of functions, which that of class bodies has not
@@ -266,7 +267,6 @@ class Killer:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
             os.dup2(null, 2)
-            signal.setitimer(signal.ITIMER_PROF, TIMEOUT_S)  # processor time: a busy machine kills no mutant
             try:
                 prepare()
             except Exception as e:  # a mutant that cannot even be loaded
@@ -274,6 +274,9 @@ class Killer:
             for item in items:
                 if self.failed and not to_the_end:
                     break
+                # Processor time, a test: a busy machine kills no mutant, and one that loops dies soon.
+                allowed = TIMEOUT_S if to_the_end else LOOPS_S + 10 * self.took.get(item.nodeid, 0.0)
+                signal.setitimer(signal.ITIMER_PROF, allowed)
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             os.write(write, json.dumps((self.failed, self.note, self.broken)).encode())
         finally:

@@ -17,9 +17,12 @@ from tabled.rules.hand import Hand, check_setup
 from tabled.rules.judge import judge
 from tabled.rules.overrule import overrule
 from tabled.rules.table import MAX_AMOUNT
+from tabled.shell.judge_cases import judge_case
+from tabled.shell.judge_hands import judge_hand
 from tabled.shell.profiles import names
 from tests.rules import chance
 from tests.rules.table import act, chips_of, load, rule, short, situation
+from tests.rules.test_judge_command import CASE
 
 PROFILES = [load(name) for name in names()]
 
@@ -143,6 +146,8 @@ def plain(blinds=(1, 2), stack=100, **kw):
         (plain(straddle=2), "the straddle 2 is not over the big blind 2"),
         (plain(straddle=-4), "straddle is -4"),
         (plain(chip_unit=0), "chip_unit is 0"),
+        (plain(game="hold-em"), "hand h: game 'hold-em' is not known; games are holdem, omaha, omaha8, "),
+        (plain(game="x" * 999), f"game '{'x' * 40}' is not known"),
         (plain(stack=MAX_AMOUNT + 1), "the stack of seat 1 is 1000000000000001"),
         (plain(limits=Limits(raises_cap=-1)), "limits.raises_cap is -1"),
     ],
@@ -271,3 +276,16 @@ def test_spread_limit_an_amount_over_the_spread_that_stands_leaves_a_legal_raise
     faced = hand.faced("2")
     assert (faced.min_to, faced.max_to) == (47, 47)
     assert short(judge(hand, load("tda-2024"), [act("2 say raise")]).ruling) == ("raise", 47, 45, 0)
+
+
+@pytest.mark.parametrize(("game", "rounds"), [("omaha-8", 4), ("7stud-8", 5), ("2-7-single-draw", 2), ("F2L3D", 4)])
+def test_a_game_has_its_own_streets(game, rounds):
+    assert Hand.start(plain(game=game), load("tda-2024")).table.rounds == rounds
+
+
+def test_a_case_and_a_hand_of_a_game_that_is_not_known_are_refused():
+    with pytest.raises(SetupError, match="game 'plo6' is not known; games are"):
+        judge_case({**CASE, "setup": {**CASE["setup"], "game": "plo6"}}, load("tda-2024"))
+    record = {"hand": "x", "variant": "plo6", "structure": "no-limit", "stacks": [100, 100], "events": []}
+    with pytest.raises(ValueError, match="game 'plo6' is not known; games are"):
+        judge_hand(record, load("tda-2024"))
