@@ -20,6 +20,7 @@ from tabled.shell.daemon import Daemon
 from tabled.shell.demo import DemoOptions
 from tabled.shell.demo import demo as run_demo
 from tabled.shell.engine import JournalMismatch
+from tabled.shell.journal_tool import journal as journal_group
 from tabled.shell.judge import judge
 from tabled.shell.label import label
 from tabled.shell.profile_show import profile
@@ -142,6 +143,7 @@ def _serve(work: Callable[[asyncio.Event], Awaitable[int]]) -> int:
         return 2
 
 
+main.add_command(journal_group)
 main.add_command(judge)
 main.add_command(label)
 main.add_command(profile)

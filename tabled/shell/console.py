@@ -63,6 +63,10 @@ class Console:
                 return self._line(kind, {"hand": outcome.hand_id, "pot": outcome.pot_total})
         return ""
 
+    def words(self, reason: Reason) -> str:
+        """A reason's sentence, or its bare code where the catalogue has a hole."""
+        return self._words(reason)
+
     def _ruling(self, position: int, issued: RulingIssued) -> str:
         ruling = issued.ruling
         try:

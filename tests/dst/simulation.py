@@ -263,8 +263,7 @@ class Simulation:
             self._starts_ns = self.clock.virtual_ns + S
         else:
             self.host = host
-            self.counts["starts"] += 1
-            self.counts["starts from a kept state"] += host.engine.folded < host.recovered
+            self.counts.update({"starts": 1, "from a kept state": int(host.engine.folded < host.recovered)})
             self.note(f"daemon started, {host.recovered} entries recovered, {host.engine.folded} of them folded again")
             self._turn(host)
 
@@ -275,8 +274,9 @@ class Simulation:
             self._kill(str(dead))
             return
         inv.kept_states_are_proved(host.engine.marks.doubt)
-        if self._sized != (self.counts["inputs"], len(host.intake)):
-            self._sized = (self.counts["inputs"], len(host.intake))
+        now = (self.counts["inputs"], len(host.intake))
+        if now != self._sized:
+            self._sized = now
             self._size_up(host)
 
     def _size_up(self, host: Host) -> None:
@@ -459,9 +459,7 @@ class Simulation:
         if host is None:
             raise inv.Broken("liveness", "the daemon is not there at the end")
         witness.read_on()
-        self.counts.update(
-            {"final rulings": witness.counts["final rulings"], "questions": witness.counts["question"]},
-        )
+        self.counts.update({"final rulings": witness.counts["final rulings"], "questions": witness.counts["question"]})
         self.counts["repeated deliveries"] = witness.repeats
         self.counts["hands ended"] = witness.counts["hand_ended"]
         self.counts["hands abandoned"] = sum(r.abandoned for r in self.table.people.records)
