@@ -145,7 +145,7 @@ class Bench:
                 self._news.wait(TICK_S)
             now_ns = monotonic_ns()
             if least > had:
-                if talk is not None and least * TOLD // looks > had * TOLD // looks:
+                if talk is not None and text and least * TOLD // looks > had * TOLD // looks:
                     talk.progress(min(least, looks), looks, text)
                 had, since_ns = least, now_ns
             elif now_ns - since_ns > STALL_S * 1e9:

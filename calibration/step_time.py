@@ -30,7 +30,6 @@ STEP = Step(
         Option(name="panel", label="Measure the panel too: chip and key in the same moment", kind="flag"),
         Option(name="landings", label="For a robot: landings as JSON lines instead of the camera", kind="file"),
     ),
-    needs=("zones",),
     required=False,
     minutes=3,
 )

@@ -102,7 +102,7 @@ def mapping_faults(configured: Mapping[Spot, str], lit: Sequence[Lit]) -> tuple[
                 f"{spot_name(a)}, which "
                 f"table.toml calls {other!r}, and the other way round. Swap their two cables at the multiplexer, "
                 "or take "
-                "the antennas line below"
+                "the antennas line shown"
             )
     for place, spot in sorted(wrong.items()):
         shared = sorted(p for p, s in found.items() if s == spot)
@@ -115,7 +115,7 @@ def mapping_faults(configured: Mapping[Spot, str], lit: Sequence[Lit]) -> tuple[
             )
     says += [
         f"a chip on {place_name(place)} lights up {spot_name(spot)}, which table.toml calls {configured.get(spot)!r}: "
-        "change its cable, or take the antennas line below"
+        "change its cable, or take the antennas line shown"
         for place, spot in sorted(wrong.items())
         if place not in told
     ]

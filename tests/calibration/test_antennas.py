@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -32,6 +31,7 @@ from calibration.survey import (
 )
 from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, Present, Tag, TimeSpan
 from hw_sim.exercise import Stand, Truth
+from hw_sim.exercising import attend
 from tabled.model.calibration import AntennaRead, Antennas
 from tabled.sensing import sections
 from tests.calibration.robot import Robot, given, zones
@@ -135,25 +135,13 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_opened(
         assert stand.ports["reader"].opened == 0
 
 
-def test_the_same_at_a_terminal(tmp_path: Path) -> None:
+def test_the_same_at_a_terminal(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """The command itself, in a process of its own; whoever sits there obeys what the screen says."""
     with Stand(tmp_path, TRUTH, seats=2) as stand:
         words = ["calibrate", "antennas", "--folder", tmp_path / "c", "--config", stand.config(), "--looks", "100"]
-        command = [sys.executable, "-m", "tabled", *map(str, words)]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        ) as child:
-            assert child.stdin is not None
-            assert child.stdout is not None
-            said = b""
-            while byte := child.stdout.read(1):
-                said += byte
-                if said.endswith(b"[Enter] "):
-                    question = said.rpartition("→ ".encode())[2].decode()
-                    assert stand.obey(question), question
-                    child.stdin.write(b"\n")
-                    child.stdin.flush()
-        assert child.returncode == 0, said.decode()
+        code = attend(stand, [sys.executable, "-m", "tabled", *map(str, words)])
+        said = capfdbinary.readouterr().out
+        assert (code, stand.misunderstood) == (0, []), said.decode()
     assert sections.load(tmp_path / "c").antennas is not None
     assert b"2 antennas, each where table.toml says" in said
     assert said.count(b"looks at single chips") < 60
