@@ -31,7 +31,8 @@ def seen(optics: Optics, result: PlaneResult, shot: Shot) -> Image:
             else:
                 cv2.drawMarker(canvas, (round(float(points[0, 0])), round(float(points[0, 1]))), colour)
         off = float(np.sqrt(np.mean(np.sum(result.off_mm[marker.id] ** 2, axis=1))))
-        text(canvas, f"{marker.id}: {off:.1f} mm", (round(float(at[0, 0])) + 8, round(float(at[0, 1])) - 8), 0.5)
+        label = (round(float(at[:, 0].max())) + 6, round(float(at[:, 1].min())) + 4)
+        text(canvas, f"{marker.id}: {off:.1f} mm", label, 0.5, (255, 255, 255))
     return canvas
 
 
