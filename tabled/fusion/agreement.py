@@ -16,7 +16,7 @@ from tabled.model.camera import ChipsLanded
 
 Kind = Literal["untagged", "foreign", "unseen"]
 
-MIN_CONFIDENCE = 300
+MIN_CONFIDENCE = 500
 """Thousandths; a colour that the camera is less sure of proves nothing."""
 CHIP_MM2 = 1_195
 """What one chip of 39 mm covers."""

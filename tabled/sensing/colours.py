@@ -57,10 +57,10 @@ class Colours:
         """What the light does to colours, as parts (red/green, blue/green, lightness): ``felt_now`` linear R, G, B."""
         r, g, b = np.log(np.maximum(felt_now, 1e-3) / self.felt)
         # The lamps' strength tells nothing of colour; a felt that is nearly black in a channel tells little of it.
-        return np.clip(np.array([r - g, b - g, 0.0]), -0.5, 0.5).astype(np.float32)
+        return np.asarray(np.clip([r - g, b - g, 0.0], -0.5, 0.5), np.float32)
 
     def value(self, top: Vector, felt_now: Vector) -> tuple[int, int]:
-        """(denomination, confidence in thousandths) of a top, linear R, G, B both; (0, 0…) if it is of no colour here."""
+        """(denomination, confidence in thousandths) of a top, linear R, G, B both; 0 if it is of no colour here."""
         if not self._values:
             return 0, 0
         seen = lab(np.clip(top * (self.felt / np.maximum(felt_now, 1e-3)), 0.0, 1.5))

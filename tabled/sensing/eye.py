@@ -6,7 +6,6 @@ told by who holds the clock.
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 
 from firmware_bridge.wire import DeviceId, Observation
@@ -17,10 +16,12 @@ from tabled.sensing.ground import COLOUR, PARTS, parts
 from tabled.sensing.health import Health
 from tabled.sensing.lane import Lane, Moment
 from tabled.sensing.light import LINEAR, Gains
+from tabled.sensing.opencv import cv2
 from tabled.sensing.picture import BadPicture, decode
 from tabled.sensing.piles import Pile
 
 MS = 1_000_000
+CAMERA = DeviceId("camera")
 STEP = 2
 """Every so many-th pixel tells whether a tile has to be looked at in full."""
 ACTIVE_PX = 8
@@ -45,7 +46,7 @@ class Eye:
         calibration: Calibration,
         size: tuple[int, int],
         seats: tuple[str, ...] = (),
-        device: DeviceId = DeviceId("camera"),
+        device: DeviceId = CAMERA,
     ) -> None:
         cv2.setNumThreads(1)
         self.device = device
@@ -107,7 +108,7 @@ class Eye:
         gain = self._gains.measure(picture)
         self._gains.follow(0.01, gain)
         self._frames += 1
-        table = self._gains.spread(gain) @ PARTS.T
+        table = np.asarray(self._gains.spread(gain) @ PARTS.T, np.float32)
         out: list[Observation] = list(self.health.picture(picture, when, gain))
         for change in self.health.anew():
             for lane in self.lanes:
@@ -126,12 +127,12 @@ class Eye:
             ):
                 out += lane.idle(at_ns)
                 continue
-            raw = cv2.blur(parts(tile), (3, 3))
-            bright = cv2.LUT(cv2.merge([rows, rows, rows]), table.reshape(1, 256, 3).astype(np.float32))
+            raw = np.asarray(cv2.blur(parts(tile), (3, 3)), np.float32)
+            bright: Floats = table[rows]
             if not lane.ground.ready:
-                lane.ground.learn_first(cv2.subtract(raw, bright))
+                lane.ground.learn_first(raw - bright)
                 continue
-            seen = lane.see(raw, bright, self._tint, tile, when)
+            seen = lane.see(raw, bright, self._tint, tile, when, turn=n == self._turn)
             if n == self._turn:
                 self._learn_tint(lane, tile)
             out += [o for o in seen if self.health.believed(lane.tile.seat)]
@@ -142,14 +143,15 @@ class Eye:
         """Whether anything solid seems to be in a tile, by every `STEP`-th pixel."""
         now = parts(np.ascontiguousarray(tile[::STEP, ::STEP]))
         away = now - table[rows[::STEP, ::STEP]] - lane.ground.mean[::STEP, ::STEP]
-        tinted = np.maximum(np.abs(away[..., 0]), np.abs(away[..., 1])) > 1.6 * COLOUR
+        tinted = (np.abs(away[..., :2]).max(axis=-1) > 1.6 * COLOUR) & lane.watch[::STEP, ::STEP]
         return int(np.count_nonzero(tinted)) >= ACTIVE_PX
 
     def _learn_tint(self, lane: Lane, tile: Bytes) -> None:
         """What the light does to colours, by the felt's."""
         if self._colours is None or lane.look is None or lane.covered > 0.3:
             return
-        felt = LINEAR[tile[(lane.look.strange == 0) & (lane.tile.inward > 0)]]
+        bare = (lane.look.strange[::3, ::3] == 0) & (lane.tile.inward[::3, ::3] > 0)
+        felt = LINEAR[tile[::3, ::3][bare]]
         if len(felt) < 50:
             return
         tint = self._colours.tint(np.median(felt, axis=0)[::-1].astype(np.float64))

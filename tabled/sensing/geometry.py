@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from tabled.model.calibration import Calibration, Lens, Plane, Point, Zone
+from tabled.sensing.opencv import cv2
 
 MM_PER_PX = 3.0
 """Of the atlas: about a pixel of a 720p camera that sees the whole table, so that little is interpolated."""
@@ -61,15 +61,18 @@ class View:
         points = np.asarray(points_mm, dtype=np.float64).reshape(-1, np.asarray(points_mm).shape[-1])
         if points.shape[1] == 2:
             points = np.column_stack([points, np.zeros(len(points))])
-        return cv2.projectPoints(points, self.rvec, self.tvec, self.matrix, self.distortion)[0].reshape(-1, 2)
+        seen = cv2.projectPoints(points, self.rvec, self.tvec, self.matrix, self.distortion)[0]
+        return np.asarray(seen).reshape(-1, 2)
 
     def felt(self, pixels: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Points of the felt (n, 2) in mm that are seen at raw pixels (n, 2)."""
-        flat = cv2.undistortPoints(
-            np.asarray(pixels, dtype=np.float64).reshape(-1, 1, 2), self.matrix, self.distortion
-        ).reshape(-1, 2)
+        points = np.asarray(pixels, dtype=np.float64).reshape(-1, 1, 2)
+        stop = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 60, 1e-10)
+        straight = cv2.undistortPointsIter(points, self.matrix, self.distortion, np.eye(3), np.eye(3), stop)
+        flat = np.asarray(straight, dtype=np.float64).reshape(-1, 2)
         rays = np.column_stack([flat, np.ones(len(flat))]) @ self.rotation
-        return (self.eye_mm + rays * (-self.eye_mm[2] / rays[:, 2:3]))[:, :2]
+        felt: npt.NDArray[np.float64] = (self.eye_mm + rays * (-self.eye_mm[2] / rays[:, 2:3]))[:, :2]
+        return felt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +167,7 @@ class Atlas:
                 f"the picture is {picture.shape[1]} x {picture.shape[0]}, the lens was calibrated at "
                 f"{self.view.width} x {self.view.height}: set the camera to that, or calibrate the lens again"
             )
-        return cv2.remap(picture, self._maps[0], self._maps[1], cv2.INTER_LINEAR)  # type: ignore[return-value]
+        return np.asarray(cv2.remap(picture, self._maps[0], self._maps[1], cv2.INTER_LINEAR))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +223,7 @@ def _places(draft: _Draft, width: int) -> npt.NDArray[np.float64]:
     """Where on the felt each pixel of the tile lies (rows, width, 2)."""
     u = (np.arange(width) + 0.5) * MM_PER_PX
     v = (np.arange(draft.shape[0]) + 0.5) * MM_PER_PX
-    return draft.origin + u[None, :, None] * draft.along + v[:, None, None] * draft.into  # type: ignore[no-any-return]
+    return draft.origin + u[None, :, None] * draft.along + v[:, None, None] * draft.into
 
 
 def past_line(points: npt.NDArray[np.float64], line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -258,7 +261,8 @@ def _tile(view: View, draft: _Draft, top: int, seen: npt.NDArray[np.float64]) ->
     inward = cv2.distanceTransform(inside, cv2.DIST_L2, 5) - cv2.distanceTransform(255 - inside, cv2.DIST_L2, 5)
     # A thing at height h that looks to be at p truly is at p + (foot - p) * h / H; of that, the part along the normal.
     foot, high = view.eye_mm[:2], view.eye_mm[2]
-    normal = np.dstack(np.gradient(depth, MM_PER_PX)[::-1])
+    down, right = np.gradient(depth, MM_PER_PX)
+    normal = np.dstack([right, down])
     in_axes = np.stack([(foot - places) @ draft.along, (foot - places) @ draft.into], axis=-1)
     lift = (normal * in_axes).sum(axis=-1) / high
     x, y = seen[..., 0], seen[..., 1]

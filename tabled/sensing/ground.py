@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from tabled.sensing.geometry import Bytes, Floats, Tile
 from tabled.sensing.light import logs
+from tabled.sensing.opencv import cv2
 
 COLOUR = 0.22
 """Logarithm of a ratio of channels that no shadow makes, where lamp and daylight differ in colour."""
@@ -38,7 +38,7 @@ _OPEN = np.ones((3, 3), np.uint8)
 
 def parts(picture: Bytes) -> Floats:
     """Red/green, blue/green and lightness, as logarithms of linear light, of a BGR picture."""
-    return cv2.transform(logs(picture), PARTS)  # type: ignore[return-value]
+    return np.asarray(cv2.transform(logs(picture), PARTS))
 
 
 @dataclass(slots=True, eq=False)
@@ -109,9 +109,11 @@ class Ground:
         skin = cv2.bitwise_and(cv2.inRange(raw, low, top), strange)
         return Look(now, colour, light, texture, strange, solid, skin)
 
-    def follow(self, look: Look, quiet: Bytes) -> None:
-        """Let the background go after what it is now, where the mask ``quiet`` says so."""
+    def follow(self, look: Look, quiet: Bytes, *, rough: bool) -> None:
+        """Let the background go after what it is now, where the mask ``quiet`` says so; if told, its unevenness too."""
         cv2.accumulateWeighted(look.now, self.mean, RATE, quiet)
+        if not rough:
+            return
         for new, known in zip((look.colour, np.abs(look.light), look.texture), self._rough, strict=True):
             cv2.accumulateWeighted(new, known, RATE, quiet)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from tabled.sensing.geometry import MM_PER_PX, Bytes, Floats, Tile
 from tabled.sensing.ground import Look
+from tabled.sensing.opencv import cv2
 
 MIN_SKIN_MM2 = 250.0
 ARM_MM2 = 1500.0
@@ -92,7 +92,7 @@ def border(tile: Tile) -> Bytes:
     inner = cv2.erode(
         np.pad(tile.known, 1), np.ones((2 * _BORDER_PX + 1, 2 * _BORDER_PX + 1), np.uint8), borderValue=0
     )[1:-1, 1:-1]
-    return cv2.bitwise_and(tile.known, cv2.bitwise_not(inner))  # type: ignore[return-value]
+    return np.asarray(cv2.bitwise_and(tile.known, cv2.bitwise_not(inner)))
 
 
 class HandFinder:
@@ -128,12 +128,12 @@ class HandFinder:
         return found + (self._arms(look, labels, sizes, let_go) if arms else [])
 
     def _arms(
-        self, look: Look, labels: npt.NDArray[np.int32], skin_mm2: npt.NDArray[np.float64], let_go: Bytes
+        self, look: Look, labels: npt.NDArray[np.int32], skin_mm2: npt.NDArray[np.floating], let_go: Bytes
     ) -> list[Hand]:
         """Pieces without skin that come in over the border: the sleeve of a hand that reaches out of the tile."""
         rim = np.bincount(labels[self._rim > 0], minlength=len(skin_mm2))
         area = np.bincount(labels.ravel(), minlength=len(skin_mm2)) * MM_PER_PX**2
-        out = []
+        out: list[Hand] = []
         for label in np.flatnonzero((rim > 2) & (area > ARM_MM2) & (skin_mm2 < MIN_SKIN_MM2)):
             if label == 0 or len(out) >= MAX_HANDS:
                 continue

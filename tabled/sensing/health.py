@@ -1,4 +1,4 @@
-"""Whether the camera may be believed: it moved, the lights changed, a zone is hidden, it lost focus, its stream stalled.
+"""Whether the camera may be believed: it moved, the lights changed, a zone is hidden, the focus or the stream is lost.
 
 While it may not, it says so (`CameraTrust`) and reports no hands and no chips.  Reasons are kept apart, so that the
 end of one does not hide another.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +18,7 @@ from tabled.model.camera import CameraTrust
 from tabled.sensing.geometry import Atlas, Bytes, Floats
 from tabled.sensing.lane import Moment
 from tabled.sensing.light import Gains
+from tabled.sensing.opencv import cv2
 
 MS = 1_000_000
 STALL_NS = 500 * MS
@@ -43,7 +43,8 @@ HIDDEN_NS, SHOWN_NS = 900 * MS, 300 * MS
 BLURRED, SHARP = 0.55, 0.70
 BLURRED_NS = 1_500 * MS
 BAD_FRAMES, BAD_NS = 20, 1_000 * MS
-MAX_LEVELS = 240
+MAX_LEVELS = 120
+LIGHT_EVERY = 3
 
 
 class Patches:
@@ -88,7 +89,7 @@ class Patches:
         self._next, self._round = 0, []
 
     def step(self, picture: Bytes) -> tuple[float, float, float, int] | None:
-        """Look at the next few; after a whole round (shift x, shift y, sharpness beside the first, patches agreeing)."""
+        """Look at the next few; after a whole round (shift x, y, sharpness beside the first, patches agreeing)."""
         for _ in range(min(PATCHES_A_FRAME, len(self._places))):
             n = self._next
             patch = self._patch(picture, n)
@@ -113,13 +114,15 @@ class Patches:
 
     def _patch(self, picture: Bytes, n: int) -> Floats:
         x, y = self._places[n]
-        return cv2.cvtColor(picture[y : y + PATCH_PX, x : x + PATCH_PX], cv2.COLOR_BGR2GRAY).astype(np.float32)
+        grey = cv2.cvtColor(picture[y : y + PATCH_PX, x : x + PATCH_PX], cv2.COLOR_BGR2GRAY)
+        return np.asarray(grey, np.float32)
 
 
 def _edges(patch: Floats) -> float:
     """Energy of the finer edges, noise smoothed away, beside the patch's contrast."""
     smooth = cv2.GaussianBlur(patch, (0, 0), 0.8)
-    return float(np.std(cv2.Laplacian(smooth, cv2.CV_32F))) / (float(np.std(smooth)) + 2.0)
+    edges, contrast = (float(cv2.meanStdDev(p)[1][0, 0]) for p in (cv2.Laplacian(smooth, cv2.CV_32F), smooth))
+    return edges / (contrast + 2.0)
 
 
 def _zones(atlas: Atlas) -> Bytes:
@@ -174,6 +177,7 @@ class Health:
         self._bad: deque[int] = deque(maxlen=BAD_FRAMES)
         self._stepped_ns = -(1 << 62)
         self._anew: list[str] = []
+        self._looked = 0
         self.shift_px = 0.0
         self.sharpness = 1.0
 
@@ -240,6 +244,9 @@ class Health:
     def _light(self, gain: Floats, at_ns: int) -> list[CameraTrust]:
         """The lamps' level, flicker averaged out, against that of a quarter of a second ago."""
         self._levels.append((at_ns, gain.mean(axis=0)))
+        self._looked = (self._looked + 1) % LIGHT_EVERY
+        if self._looked:
+            return []
         new = [v for t, v in self._levels if t > at_ns - 100 * MS]
         old = [v for t, v in self._levels if at_ns - LIGHT_NS - 100 * MS < t <= at_ns - LIGHT_NS]
         if not old:

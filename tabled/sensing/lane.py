@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
+import numpy.typing as npt
 
 from firmware_bridge.wire import DeviceId, Observation, TimeSpan
 from tabled.model.camera import ChipsLanded, HandOf
@@ -15,6 +15,7 @@ from tabled.sensing.colours import Colours
 from tabled.sensing.geometry import MM_PER_PX, Bytes, Floats, Tile
 from tabled.sensing.ground import Ground, Look
 from tabled.sensing.hands import Hand, HandFinder
+from tabled.sensing.opencv import cv2
 from tabled.sensing.piles import Change, PileFinder, Settled
 from tabled.sensing.strokes import BEYOND_MS, LOST_MS, Memory, Sample, Strokes
 
@@ -26,8 +27,9 @@ FREE_HAND_MM2 = 2500.0
 BODY_MM = 210.0
 """Skin that is wider than this is a head or a bare arm laid along the line."""
 SIDE_DEGREES = 25.0
-HOT_NS = 1_500 * MS
-"""After something was seen in a tile it is looked at in full for so long."""
+HOT_NS = 500 * MS
+WATCH_MM = -70.0
+"""What is further back from the line than this is not looked at: hands rest there all the time."""
 GHOST_MS, FREE_GHOST_MS, SMALL_GHOST_MS, OUTER_GHOST_MS = 20_000.0, 1_500.0, 160.0, 700.0
 """What has the colour of skin and rests so long is no hand: if an arm holds it, if it hangs free, if it is small, and
 (or it is one, but tells nothing) if it is on the player's side of the line."""
@@ -39,6 +41,8 @@ REST_OUTSIDE_MS, REST_INSIDE_MS = 500.0, 2_500.0
 MAX_TRACKS = 4
 HELD_MM, GOES_BACK_MM, STILL_MS = 4.0, 5.0, 30.0
 """Skin that goes back so far from what was before it, while that stays where it is, has let it go."""
+PUSH_MM, PUSH_FRAMES = 1.0, 3
+"""A hand that goes forward so much a frame with something before it that was not there pushes it."""
 _NEAR = np.ones((5, 5), np.uint8)
 _CLOSE = np.ones((3, 3), np.uint8)
 
@@ -72,6 +76,9 @@ class Track:
     from_ns: int
     """When the place was last seen without it."""
     free: bool = False
+    empty: bool = False
+    """It has let go of what it held: what lies before the skin is not in it."""
+    pushed: int = 0
     skin_peak: float = -1e9
     front_peak: float = -1e9
 
@@ -114,14 +121,22 @@ class Lane:
         self._zone = np.where(self.tile.inward > 0, np.uint8(255), np.uint8(0))
         self._outside = np.where(self.tile.inward < -15.0, np.uint8(255), np.uint8(0))
         self._zone_px = max(1, cv2.countNonZero(self._zone))
+        self._row = float(self.tile.row.mean())
+        self.watch: npt.NDArray[np.bool_] = (self.tile.depth > WATCH_MM) & (self.tile.known > 0)
+        """The pixels in which something has to be seen before a tile is looked at in full."""
         self._let_go = np.zeros(self.tile.shape, np.uint8)
         self.look: Look | None = None
 
     # -- one frame --------------------------------------------------------------------------------
 
-    def see(self, raw: Floats, gain: Floats, tint: Floats, picture: Bytes, when: Moment) -> list[Observation]:
-        """Look at the tile in full: smoothed parts, gain (parts), the white's parts, BGR picture, instants."""
-        at_ns = when.at(float(self.tile.row.mean()))
+    def see(
+        self, raw: Floats, gain: Floats, tint: Floats, picture: Bytes, when: Moment, *, turn: bool = True
+    ) -> list[Observation]:
+        """Look at the tile in full: smoothed parts, gain (parts), the white's parts, BGR picture, instants.
+
+        ``turn``: it is this tile's turn to have its unevenness learned.
+        """
+        at_ns = when.at(self._row)
         look = self.ground.look(raw, gain, tint)
         self.look = look
         self._settled.step(look.now, at_ns)
@@ -134,9 +149,10 @@ class Lane:
         changes = self.piles.find(look, self._settled, hands, self.ground, picture)
         for change in changes:
             out += self._changed(change, look, when)
-        self._learn(look, hands, at_ns)
+        self._learn(look, hands, at_ns, rough=turn)
         self.covered = cv2.countNonZero(cv2.bitwise_and(look.strange, self._zone)) / self._zone_px
-        if hands or changes or self.tracks or self.covered > 0.01:
+        near = any(h.front_mm > WATCH_MM for h in hands)
+        if near or changes or self.covered > 0.01 or any(t.strokes.inside for t in self.tracks):
             self.hot_ns = at_ns + HOT_NS
         return out
 
@@ -210,12 +226,19 @@ class Lane:
         at_ns = when.at(hand.row)
         if math.hypot(hand.at[0] - track.hand.at[0], hand.at[1] - track.hand.at[1]) > 1.5:
             track.moved_ns = at_ns
-        track.hand, track.seen_ns = hand, at_ns
+        before, track.hand, track.seen_ns = track.hand, hand, at_ns
         if self._lets_go(track, hand):
-            lying = cv2.bitwise_and(cv2.bitwise_and(look.solid, hand.mask), cv2.bitwise_not(cv2.dilate(look.skin, _CLOSE)))
+            track.empty = True
+            lying = cv2.bitwise_and(
+                cv2.bitwise_and(look.solid, hand.mask), cv2.bitwise_not(cv2.dilate(look.skin, _CLOSE))
+            )
             still = cv2.compare(self._settled.ages(), STILL_MS, cv2.CMP_GE)
             self._let_go = cv2.bitwise_or(self._let_go, cv2.bitwise_and(lying, still))
-        sample = Sample(at_ns, hand.front_mm, hand.lift)
+        elif track.empty:
+            pushes = hand.front_mm > hand.skin_mm + HELD_MM and hand.skin_mm > before.skin_mm + PUSH_MM
+            track.pushed = track.pushed + 1 if pushes else 0
+            track.empty = track.pushed < PUSH_FRAMES
+        sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift)
         if track.strokes.by == "dealer":
             sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift)
         return list(track.strokes.step(sample, track.from_ns))
@@ -275,7 +298,7 @@ class Lane:
             )
         ]
 
-    def _learn(self, look: Look, hands: Sequence[Hand], at_ns: int) -> None:
+    def _learn(self, look: Look, hands: Sequence[Hand], at_ns: int, *, rough: bool) -> None:
         """Keep the background: it follows what is quiet, and takes in what has lain still and is nothing we report."""
         busy = np.zeros(self.tile.shape, np.uint8)
         for hand in hands:
@@ -283,7 +306,7 @@ class Lane:
         quiet = cv2.bitwise_not(cv2.bitwise_or(cv2.dilate(look.strange, _NEAR), busy))
         self._clear_ms[quiet > 0] = at_ns / MS
         self._let_go[(look.strange == 0) | ((self._settled.ages() == 0) & (busy == 0))] = 0
-        self.ground.follow(look, quiet)
+        self.ground.follow(look, quiet, rough=rough)
         outside = cv2.bitwise_and(cv2.compare(self._settled.ages(), REST_OUTSIDE_MS, cv2.CMP_GT), self._outside)
         inside = cv2.compare(self._settled.ages(), REST_INSIDE_MS, cv2.CMP_GT)
         rested = cv2.bitwise_and(cv2.bitwise_or(outside, inside), cv2.bitwise_not(cv2.dilate(busy, _NEAR)))
@@ -301,11 +324,11 @@ def _apart(one: Hand, other: Hand) -> float:
 
 
 def _overlap(one: Hand, other: Hand) -> bool:
-    return cv2.countNonZero(cv2.bitwise_and(one.mask, other.mask)) > 40
+    return bool(cv2.countNonZero(cv2.bitwise_and(one.mask, other.mask)) > 40)
 
 
 def side(tile: Tile, touch: tuple[float, float] | None) -> HandOf:
-    """Whose arm comes in at a pixel of the tile's border: from the player's side, from where the dealer sits, or unsure."""
+    """Whose arm comes in at a pixel of the tile's border: the player's, the dealer's, or unsure."""
     if touch is None:
         return "unsure"
     ys, xs = np.nonzero(tile.inward > 0)

@@ -7,15 +7,16 @@ therefore measured per band of rows, on the felt between the zones.
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
+import numpy.typing as npt
 
 from tabled.sensing.geometry import Atlas, Bytes, Floats
+from tabled.sensing.opencv import cv2
 
 BLACK = 0.02
 """Added to linear light (0…1) before the logarithm, so that the noise of dark pixels does not grow."""
 BANDS = 36
-COLUMNS = 40
+COLUMNS = 26
 MIN_SAMPLES = 8
 """A band with fewer samples takes its neighbours' gain."""
 TINT = 0.18
@@ -37,7 +38,7 @@ LOGS: Floats = np.log(LINEAR + BLACK).astype(np.float32)
 
 def logs(picture: Bytes) -> Floats:
     """Natural logarithm of linear light, per channel, of a BGR picture."""
-    return cv2.LUT(picture, LOGS)  # type: ignore[return-value]
+    return np.asarray(cv2.LUT(picture, LOGS))
 
 
 class Gains:
@@ -108,7 +109,7 @@ class Gains:
         return np.stack([np.interp(where, at, gain[:, c]) for c in range(gain.shape[1])], axis=-1).astype(np.float32)
 
 
-def _between(atlas: Atlas, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _between(atlas: Atlas, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     """Which samples lie in the hull of all tiles: the felt, where few lean over."""
     corners = []
     for tile in atlas.tiles:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -18,18 +17,23 @@ from tabled.sensing.geometry import MM_PER_PX, Bytes, Floats, Tile
 from tabled.sensing.ground import Ground, Look
 from tabled.sensing.hands import Hand
 from tabled.sensing.light import LINEAR
+from tabled.sensing.opencv import cv2
 
 MS = 1_000_000
 SETTLE_NS = 60 * MS
 MOVED = 0.13
 """A change of a pixel's parts that is no noise: it moved."""
-TINGE, PALE, DEEP = 0.15, 0.10, -0.9
+TINGE, PALE, DEEP = 0.20, 0.14, -0.9
 """Colour, and lightness above and below, that belong to a thing of which a part is sure; shadows lie between."""
 MIN_MM2 = 300.0
 MAX_SHARE = 0.5
 """Of the zone: what is larger is no pile."""
 CARD_MM2 = (3600.0, 7200.0)
 MAX_PILES = 24
+RIM_MM, OVER_MM = 40.0, 5.0
+"""A pile may lie over the zone's rim with so much of it, if its middle is no further out than this."""
+RING = (0.36, 0.46)
+"""Of a top, in diameters from its middle: outside the inlay, which is much the same on all chips, inside the rim."""
 _NEAR = np.ones((5, 5), np.uint8)
 _CLOSE = np.ones((3, 3), np.uint8)
 _CLEAR = np.ones((9, 9), np.uint8)
@@ -67,7 +71,8 @@ class Settled:
     def step(self, now: Floats, at_ns: int) -> None:
         """One frame."""
         moved = cv2.absdiff(now, self._recent)
-        high = cv2.max(cv2.max(*cv2.split(moved)[:2]), cv2.split(moved)[2])
+        red, blue, light = cv2.split(moved)
+        high = cv2.max(cv2.max(red, blue), light)
         changed = cv2.compare(high, MOVED, cv2.CMP_GT)
         self._since += min(100.0, max(0.0, (at_ns - self._last_ns) / MS))
         self._since[changed > 0] = 0.0
@@ -77,7 +82,7 @@ class Settled:
 
     def still(self, for_ns: int) -> Bytes:
         """255 where nothing has moved for so long."""
-        return cv2.compare(self._since, float(for_ns / MS), cv2.CMP_GE)  # type: ignore[return-value]
+        return np.asarray(cv2.compare(self._since, float(for_ns / MS), cv2.CMP_GE))
 
     def ages(self) -> Floats:
         """For how many ms each pixel has looked the same."""
@@ -89,7 +94,7 @@ class PileFinder:
 
     def __init__(self, tile: Tile, foot_mm: tuple[float, float], colours: Colours | None) -> None:
         self._tile = tile
-        self._zone = np.where(tile.inward > -6.0, np.uint8(255), np.uint8(0))
+        self._zone = np.where(tile.inward > -RIM_MM, np.uint8(255), np.uint8(0))
         self._zone_mm2 = float((tile.inward > 0).sum()) * MM_PER_PX**2
         self._foot = np.array(tile.pixel(*foot_mm))
         self._colours = colours
@@ -137,6 +142,9 @@ class PileFinder:
 
     def _judge(self, look: Look, mask: Bytes, ground: Ground, picture: Bytes) -> Change | None:
         area = cv2.countNonZero(mask) * MM_PER_PX**2
+        x, y = self._centre(mask)
+        if self._tile.inward[round(y), round(x)] < -OVER_MM:
+            return None
         if area > MAX_SHARE * self._zone_mm2 or not _mostly(mask, look.solid, 0.12):
             return None
         ring = cv2.subtract(cv2.dilate(mask, np.ones((15, 15), np.uint8)), cv2.dilate(mask, _NEAR))
@@ -147,7 +155,6 @@ class PileFinder:
         around = ring > 0
         new, old = (_stands_out(p, inside, around) for p in (look.now, ground.mean))
         if new < old * 0.9:
-            x, y = self._centre(mask)
             return Change(Pile(*self._tile.table(x, y), area, 0, 1000), True, mask)
         cards = self._is_card(mask, area)
         x, y, top = self._place(mask)
@@ -161,7 +168,7 @@ class PileFinder:
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         (_, (w, h), _) = cv2.minAreaRect(max(contours, key=cv2.contourArea))
         w, h = sorted(((w + 1) * MM_PER_PX, (h + 1) * MM_PER_PX))
-        return w > 50.0 and 75.0 < h < 140.0 and area > 0.82 * w * h
+        return bool(w > 50.0 and 75.0 < h < 140.0 and area > 0.82 * w * h)
 
     def _centre(self, mask: Bytes) -> tuple[float, float]:
         y, x = np.nonzero(mask)
@@ -182,7 +189,6 @@ class PileFinder:
         away /= distance
         along = (x - middle[0]) * away[0] + (y - middle[1]) * away[1]
         across = (x - middle[0]) * -away[1] + (y - middle[1]) * away[0]
-        half = self.diameter / 2 / MM_PER_PX
         low, high = _ends(along)
         left, right = _ends(across)
         if (right - left) * MM_PER_PX > 1.35 * self.diameter:
@@ -190,8 +196,9 @@ class PileFinder:
             _, _, _, top = cv2.minMaxLoc(distances)
             return float(middle[0]), float(middle[1]), (float(top[0]), float(top[1]))
         side = np.array([-away[1], away[0]]) * (left + right) / 2
-        base = middle + side + away * (low + min(half, (high - low) / 2))
-        top = middle + side + away * (high - min(half, (high - low) / 2))
+        # The picture's blur widens all alike: half the width across the lean is a chip's radius as it looks.
+        half = min((right - left) / 2, (high - low) / 2)
+        base, top = middle + side + away * (low + half), middle + side + away * (high - half)
         return float(base[0]), float(base[1]), (float(top[0]), float(top[1]))
 
     def _top(
@@ -200,10 +207,11 @@ class PileFinder:
         if self._colours is None:
             return 0, 1000
         rows, columns = np.indices(mask.shape)
-        disc = (np.hypot(columns - top[0], rows - top[1]) * MM_PER_PX < 0.42 * self.diameter) & (mask > 0)
-        if disc.sum() < 6:
-            disc = mask > 0
-        face = np.median(LINEAR[picture[disc]], axis=0)[::-1].astype(np.float64)
+        away = np.hypot(columns - top[0], rows - top[1]) * MM_PER_PX / self.diameter
+        body = (away > RING[0]) & (away < RING[1]) & (mask > 0)
+        if body.sum() < 8:
+            body = mask > 0
+        face = np.median(LINEAR[picture[body]], axis=0)[::-1].astype(np.float64)
         felt = np.median(LINEAR[picture[around]], axis=0)[::-1].astype(np.float64)
         return self._colours.value(face, felt)
 
@@ -213,12 +221,12 @@ def _stuff(look: Look) -> Bytes:
     tinged = cv2.compare(look.colour, TINGE, cv2.CMP_GT)
     pale = cv2.compare(look.light, PALE, cv2.CMP_GT)
     deep = cv2.compare(look.light, DEEP, cv2.CMP_LT)
-    return cv2.bitwise_or(cv2.bitwise_or(tinged, pale), deep)  # type: ignore[return-value]
+    return np.asarray(cv2.bitwise_or(cv2.bitwise_or(tinged, pale), deep))
 
 
 def _mostly(mask: Bytes, other: Bytes, share: float) -> bool:
     """Whether so large a share of ``mask`` is set in ``other``."""
-    return cv2.countNonZero(cv2.bitwise_and(mask, other)) >= share * cv2.countNonZero(mask)
+    return bool(cv2.countNonZero(cv2.bitwise_and(mask, other)) >= share * cv2.countNonZero(mask))
 
 
 def _ends(values: npt.NDArray[np.float64]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """From where a hand's foremost point is to what it does: it enters, advances, leaves.
 
-What is seen at ``a`` over the line truly is at ``a + lift * h`` if it is ``h`` over the felt, and h is known only to lie
-between 0 and `HAND_HIGH_MM`.  So each crossing has a first and a last instant, and a hand that turns back between
+What is seen at ``a`` over the line truly is at ``a + lift * h`` if it is ``h`` over the felt, and h is only known to
+lie between 0 and `HAND_HIGH_MM`.  So each crossing has a first and a last instant, and a hand that turns back between
 them may or may not have been over the line.
 """
 
@@ -59,7 +59,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Memory:
-    """What earlier visits to a seat left behind: until when the last one moved forward, how far, and how far back since."""
+    """What earlier visits to a seat left: until when the last one moved forward, how far, and how far back since."""
 
     forward_ns: int | None = None
     peak_mm: float = 0.0
@@ -143,7 +143,7 @@ class Strokes:
         self._early_ns = None
         self._begin_stroke(now)
         self.memory.peak_mm, self.memory.valley_mm, self.memory.forward_ns = now.likely, now.likely, now.at_ns
-        return self._moved("enters", early, max(early, late), retreat, pause, confidence)
+        return self._moved("enters", early, max(early, late), parting=(retreat, pause), confidence=confidence)
 
     def _within(self, last: Sample | None, now: Sample) -> list[HandMoved]:
         assert last is not None
@@ -205,10 +205,10 @@ class Strokes:
             self._valley = d
             self._turn = (now.at_ns, now.at_ns, self._peak)
         self.memory.forward_ns, self.memory.peak_mm, self.memory.valley_mm = now.at_ns, self._peak, self._valley
-        return [self._moved("advances", early, late, retreat, pause)] if again else []
+        return [self._moved("advances", early, late, parting=(retreat, pause))] if again else []
 
     def _moved(
-        self, step: HandStep, early: int, late: int, retreat: int = 0, pause: int = 0, confidence: int = 1000
+        self, step: HandStep, early: int, late: int, *, parting: tuple[int, int] = (0, 0), confidence: int = 1000
     ) -> HandMoved:
         self.reported = self.reported or step == "enters"
         span = TimeSpan(max(0, early - self.error_ns), max(0, late) + self.error_ns)
@@ -218,8 +218,8 @@ class Strokes:
             seat=self.seat,
             step=step,
             by=self.by,
-            retreat_mm=retreat,
-            pause_ms=pause,
+            retreat_mm=parting[0],
+            pause_ms=parting[1],
             confidence=confidence,
         )
 

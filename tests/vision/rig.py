@@ -7,41 +7,37 @@ pictures alone.  Results are kept for the process, since a view takes a second.
 from __future__ import annotations
 
 from functools import lru_cache
+from random import Random
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from calibration import lens as lens_step
 from calibration import plane as plane_step
 from calibration.board import Board
-from calibration.optics import Optics
+from calibration.colours import learn
+from calibration.optics import Optics, Pose
 from calibration.pictures import Shot as Picture
 from calibration.views import Views
-from hw_sim.scene import Scene
+from hw_sim.scene import CONDITIONS, Layout, Scene, camera, optics
 from hw_sim.scene.boards import Board as Print
 from hw_sim.scene.boards import boards, marker_view
-from hw_sim.scene.layout import MARKER_MM
-from tabled.model.calibration import (
-    Calibration,
-    CameraTime,
-    Colour,
-    Lens,
-    Palette,
-    Plane,
-    Point,
-    Zone,
-    Zones,
-)
-from tabled.sensing.colours import lab
+from hw_sim.scene.layout import LINE_MM, MARKER_MM, layout
+from hw_sim.scene.motion import Rest
+from hw_sim.scene.people import pile
+from hw_sim.scene.render import Renderer
+from hw_sim.scene.stage import Shutter, View
+from tabled.model.calibration import Calibration, CameraTime, Lens, Palette, Plane, Point, Zone, Zones
 
 VIEWS = 20
 
 
-def picture(jpeg: bytes) -> np.ndarray:  # type: ignore[type-arg]
+def picture(jpeg: bytes) -> npt.NDArray[np.uint8]:
     """A JPEG as BGR."""
     got = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
     assert got is not None
-    return got
+    return np.asarray(got, np.uint8)
 
 
 @lru_cache(maxsize=64)
@@ -58,14 +54,14 @@ def lens_of(seed: int) -> Lens:
 @lru_cache(maxsize=64)
 def plane_of(seed: int, seats: int) -> Plane:
     """The pose of a seed's camera, solved from the markers on its table."""
-    scene_layout = _layout(seed, seats)
+    table = layout(seed, seats)
     (jpeg,) = marker_view(seed, seats=seats)
     finder = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), _fine())
     corners, ids, _ = finder.detectMarkers(picture(jpeg))
     assert ids is not None
     seen = {int(i): np.asarray(c, np.float64).reshape(4, 2) for i, c in zip(ids.ravel(), corners, strict=True)}
     places = {}
-    for marker in scene_layout.markers:
+    for marker in table.markers:
         square = np.array(marker.corners)
         x, y = square.mean(axis=0)
         across = square[1] - square[0]
@@ -79,10 +75,31 @@ def _fine() -> cv2.aruco.DetectorParameters:
     return parameters
 
 
-def _layout(seed: int, seats: int):  # type: ignore[no-untyped-def]
-    from hw_sim.scene.layout import layout  # noqa: PLC0415
+@lru_cache(maxsize=64)
+def palette_of(seed: int) -> Palette:
+    """The palette, learned from a picture in which one chip of each denomination lies on a bet zone."""
+    table, eye, look, rng = layout(seed), camera(seed), CONDITIONS["baseline"], Random(seed)
+    things, piles = [], {}
+    for kind, seat in zip(table.chips, table.seats, strict=False):
+        thing = pile((kind,), rng)
+        thing.put(0.0, Rest(*seat.place(LINE_MM + 75.0)))
+        things.append(thing)
+        piles[f"bet:{seat.name}"] = kind.value
+    view = View(eye, table, look, seed)
+    shutter = Shutter(1.0, look.readout_ms / 1000 / (view.height - 1), look.exposure_ms / 1000, view.height)
+    sensor = optics.Sensor(look, eye.lens.width, eye.lens.height, seed)
+    sensor.reseed(1)
+    renderer = Renderer(view, things, [], [])
+    renderer.focus(look.psf_px)
+    gains = optics.row_gains(look, 10**9, view.height, 0.0)
+    jpeg = sensor.jpeg(sensor.develop(renderer.frame(shutter), gains.astype(np.float32)))
+    zones, lens, plane = zones_of(table), *_pose(seed)
+    found = learn([Picture("chips", picture(jpeg))], lens, plane, zones, piles, diameter_mm=39.0)
+    return found.palette
 
-    return layout(seed, seats)
+
+def _pose(seed: int) -> tuple[Optics, Pose]:
+    return Optics.of(lens_of(seed)), Pose.of(plane_of(seed, 9))
 
 
 def _um(mm: float) -> int:
@@ -93,26 +110,25 @@ def _point(xy: tuple[float, float]) -> Point:
     return Point(_um(xy[0]), _um(xy[1]))
 
 
-def _lab(colour: tuple[float, float, float]) -> tuple[int, int, int]:
-    got = lab(np.array(colour))
-    return (round(got[0] * 1000), round(got[1] * 1000), round(got[2] * 1000))
+def zones_of(table: Layout) -> Zones:
+    """The zones as a technician draws them."""
+    bets = [z for z in table.zones if z.kind == "bet"]
+    return Zones(
+        zones=tuple(
+            Zone(kind="bet", seat=z.seat, outline=tuple(map(_point, z.outline)), line=tuple(map(_point, z.line)))
+            for z in bets
+        ),
+        dealer=_point(table.dealer),
+    )
 
 
 def calibration_of(scene: Scene) -> Calibration:
     """All sections that the camera needs."""
-    seats, layout = len(scene.layout.seats), scene.layout
-    zones = Zones(
-        zones=tuple(
-            Zone(kind="bet", seat=z.seat, outline=tuple(map(_point, z.outline)), line=tuple(map(_point, z.line)))
-            for z in layout.zones
-            if z.kind == "bet"
-        ),
-        dealer=_point(layout.dealer),
+    truth = scene.truth
+    return Calibration(
+        lens=lens_of(scene.seed),
+        plane=plane_of(scene.seed, len(scene.layout.seats)),
+        zones=zones_of(scene.layout),
+        palette=palette_of(scene.seed),
+        time=CameraTime(offset_ns=0, spread_ns=0, readout_ns=truth.readout_ns, exposure_ns=truth.exposure_ns),
     )
-    palette = Palette(
-        colours=tuple(Colour(denomination=c.value, lab_e3=_lab(c.body), spread_e3=1500) for c in layout.chips),
-        felt_lab_e3=_lab(layout.felt_colour),
-    )
-    time = CameraTime(offset_ns=0, spread_ns=0, readout_ns=scene.truth.readout_ns, exposure_ns=scene.truth.exposure_ns)
-    lens = lens_of(scene.seed)
-    return Calibration(lens=lens, plane=plane_of(scene.seed, seats), zones=zones, palette=palette, time=time)

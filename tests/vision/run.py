@@ -89,7 +89,9 @@ class Run:
         x, y = outline.mean(axis=0).astype(int)
         x, y = min(max(x, 120), whole.shape[1] - 120), min(max(y, 100), whole.shape[0] - 100)
         crop = np.ascontiguousarray(whole[y - 100 : y + 100, x - 120 : x + 120])
-        cv2.putText(crop, f"{self.scene.conditions.name} {self.scene.seed} seat {one.seat}", (3, 12), 0, 0.4, (255, 255, 255), 1)
+        cv2.putText(
+            crop, f"{self.scene.conditions.name} {self.scene.seed} seat {one.seat}", (3, 12), 0, 0.4, (255, 255, 255), 1
+        )
         cv2.putText(crop, says, (3, 194), 0, 0.38, (255, 255, 255), 1)
         return crop
 

@@ -1,4 +1,4 @@
-"""Compares what the eye reported of a scene with the truth: one `Tally` a condition, sums only, so that tallies add up."""
+"""Compares what the eye reported of a scene with the truth: one `Tally` a condition; tallies add up."""
 
 from __future__ import annotations
 
@@ -173,7 +173,9 @@ def _verdict(retreat: int, pause: int) -> str:
 def _strokes(tally: Tally, truth: Truth, seen: Sequence[Observation], seat: str, dark: list[tuple[int, int]],
              end_ns: int) -> None:  # fmt: skip
     """One motion or two: each true advance, and each visit without one."""
-    told = [o for o in seen if isinstance(o, HandMoved) and o.seat == seat and o.step == "advances" and o.by != "dealer"]
+    told = [
+        o for o in seen if isinstance(o, HandMoved) and o.seat == seat and o.step == "advances" and o.by != "dealer"
+    ]
     steps = [s for s in truth.steps if s.seat == seat and s.by == "player"]
     for n, step in enumerate(steps):
         if _dark(step.at_ns, dark) or step.at_ns > end_ns - 350 * MS:
@@ -227,7 +229,9 @@ def _landings(tally: Tally, truth: Truth, seen: Sequence[Observation], seat: str
             tally.landed += 1
             tally.landed_missed += not fits
             if not fits:
-                tally.notes.append(f"missed landing {seat} n{landing.count} v{landing.value} at {landing.at_ns / 1e9:.3f}")
+                tally.notes.append(
+                    f"missed landing {seat} n{landing.count} v{landing.value} at {landing.at_ns / 1e9:.3f}"
+                )
     for n, one in enumerate(told):
         near = matched.get(n, [])
         if not near:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ FRAME = 1e9 / 60
 
 def follow(keys: list[tuple[float, float]], *, lift: float = 0.2, height: float = 30.0, phase: float = 0.0,
            memory: Memory | None = None) -> list[HandMoved]:  # fmt: skip
-    """Steps seen of a point that goes straight from key to key (ms, true mm over the line) at a height over the felt."""
+    """Steps seen of a point that goes straight from key to key (ms, true mm over the line) at a height."""
     strokes = Strokes(DeviceId("camera"), "1", memory if memory is not None else Memory(), 2 * MS, "player")
     out: list[HandMoved] = []
     at, before = keys[0][0] * MS + phase * FRAME, 0
@@ -28,14 +30,14 @@ def follow(keys: list[tuple[float, float]], *, lift: float = 0.2, height: float 
 
 
 def place(keys: list[tuple[float, float]], ms: float) -> float:
-    for (t0, v0), (t1, v1) in zip(keys, keys[1:], strict=False):
+    for (t0, v0), (t1, v1) in itertools.pairwise(keys):
         if t0 <= ms <= t1:
             return v0 + (v1 - v0) * (ms - t0) / (t1 - t0)
     return keys[-1][1]
 
 
 def crossing(keys: list[tuple[float, float]], *, inwards: bool) -> float:
-    for (t0, v0), (t1, v1) in zip(keys, keys[1:], strict=False):
+    for (t0, v0), (t1, v1) in itertools.pairwise(keys):
         if (v0 < 0 < v1) if inwards else (v0 > 0 > v1):
             return t0 + (t1 - t0) * v0 / (v0 - v1)
     raise AssertionError("it does not cross")
@@ -44,9 +46,7 @@ def crossing(keys: list[tuple[float, float]], *, inwards: bool) -> float:
 IN_AND_OUT = [(0.0, -120.0), (200.0, 80.0), (400.0, 80.0), (650.0, -150.0)]
 
 
-@given(
-    height=st.floats(0, 100), lift=st.floats(-0.3, 0.5), phase=st.floats(0, 1), speed=st.floats(0.3, 2.0)
-)
+@given(height=st.floats(0, 100), lift=st.floats(-0.3, 0.5), phase=st.floats(0, 1), speed=st.floats(0.3, 2.0))
 def test_the_span_of_a_crossing_holds_the_true_instant_at_any_height(
     height: float, lift: float, phase: float, speed: float
 ) -> None:
