@@ -47,7 +47,7 @@ class _Device:
     """One device's task and what it knows."""
 
     def __init__(
-        self, config: DeviceConfig, driven: Driven, sink: Sink, now_ns: Clock, chance: Chance, *, tap: Tap | None
+        self, config: DeviceConfig, driven: Driven, sink: Sink, now_ns: Clock, chance: Chance, *, tap: Tap | None = None
     ) -> None:
         self.config = config
         self._tap = tap

@@ -9,7 +9,7 @@ import pytest
 
 from firmware_bridge.drivers.registry import drive
 from firmware_bridge.supervisor import BACK_OFF_CAP_S, BACK_OFF_S, STEADY_NS, DeviceConfig, _Device
-from firmware_bridge.wire import AnyObservation, BootId, DeviceId, DeviceLost, DeviceUp, TimeSpan
+from firmware_bridge.wire import AnyObservation, BootId, DeviceId, DeviceLost, DeviceUp, RawBytes, TimeSpan
 
 CONFIG = DeviceConfig("r", "feig", "/dev/none", options={"antennas": [1]})
 
@@ -61,5 +61,36 @@ def test_a_loss_is_told_once_while_it_lasts_and_again_when_it_happens_again() ->
         it._lost("permission denied", "add the group", subject="")
         losses = [o for o in seen if isinstance(o, DeviceLost)]
         assert [o.reason for o in losses] == ["hung up", "permission denied", "permission denied"]
+
+    asyncio.run(body())
+
+
+def test_a_tap_hears_both_directions_and_its_trouble_is_no_devices() -> None:
+    class Port:
+        dropped = 0
+
+        def __init__(self) -> None:
+            self.written: list[bytes] = []
+
+        def write(self, data: bytes) -> None:
+            self.written.append(data)
+
+        def close(self) -> None:
+            pass
+
+    async def body() -> None:
+        heard: list[tuple[RawBytes, bool]] = []
+        it = _Device(CONFIG, drive(CONFIG), lambda _: None, lambda: 7, lambda: 1.0, tap=lambda *one: heard.append(one))
+        port = Port()
+        it._port = port  # type: ignore[assignment]  # a stand-in
+        it.driven.session.start(7)
+        it._carry_on()
+        it._on_data(b"\x07\xff")
+        assert heard[0] == (RawBytes(DeviceId("r"), port.written[0], 7), True)
+        assert (RawBytes(DeviceId("r"), b"\x07\xff", 7), False) in heard
+        it._tap = lambda *_: 1 // 0
+        it._on_data(b"\x07")
+        assert it.health().error == ""
+        it._shut()
 
     asyncio.run(body())
