@@ -83,7 +83,6 @@ def _price(hand: Hand, setup: HandSetup) -> None:
         hand.full = max(size, table.spread_min if table.structure == SPREAD_LIMIT else 1)
     hand.base = hand.bet_to
     hand.bets = hand.raises = 1
-    hand.heard = [1] * table.n
     if table.phantom_blinds:
         small, big = blind_seats(hand)
         hand.phantom = missing_blinds(
@@ -107,13 +106,8 @@ def blind_seats(hand: Hand) -> tuple[int | None, int | None]:
     """
     table = hand.table
     first, n = table.first, table.n
-    posters = [i for i in ((first + 1) % 2, first) if hand.bet[i]] if n == 2 else []
-    if n > 2:
-        for i in (*range(first, n), *range(first)):
-            if hand.bet[i]:
-                posters.append(i)
-                if len(posters) == 2:
-                    break
+    order = (1 - first, first) if n == 2 else (*range(first, n), *range(first))
+    posters = [i for i in order if hand.bet[i]]
     if not posters:
         return None, None
     if len(posters) == 1 or hand.bet[posters[0]] > table.small_blind < table.big_blind:
@@ -136,4 +130,4 @@ def _first_to_act(hand: Hand, setup: HandSetup) -> None:
 
 def newcomer_posts(profile: Profile, blinds: tuple[int, ...]) -> int:
     """What a newcomer between the button and the blinds must post, live, to be dealt in now; 0: he waits."""
-    return max(blinds[:2], default=0) if profile.missed_blind == "post_big_blind" else 0
+    return max(blinds, default=0) if profile.missed_blind == "post_big_blind" else 0

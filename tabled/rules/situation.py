@@ -141,7 +141,6 @@ def _levels(hand: Hand, situation: Situation) -> None:
     if hand.street == 0 and situation.blinds and not table.bring_in:
         hand.bet_to = hand.base = max(table.big_blind, situation.straddle or 0)
         hand.bets = hand.raises = 1
-        hand.heard = [1] * table.n
         if table.phantom_blinds:
             posts = [p for p in situation.prior if p.act in ("post", "all_in") and p.to]
             posts = [p for p in posts if p.to is not None and p.to <= table.big_blind][:2]

@@ -130,3 +130,11 @@ def test_the_turn_passes_over_a_caller_who_has_answered_the_right_amount():
                       prior="A bet 500, B put 800, C call 800")  # fmt: skip
     done = judged(TDA, where, "dealer points", put_by="B")
     assert (done.ruling.to, done.ruling.next_seat, done.after.bet_of("C")) == (1000, "D", 1000)
+
+
+def test_a_caller_who_has_folded_since_moves_nothing():
+    where = situation("A 4500/500* B 4200/800* C 4200/800! D 5000", "D", 500, 500,
+                      prior="A bet 500, B put 800, C call 800, C fold")  # fmt: skip
+    done = judged(TDA, where, "dealer points", put_by="B")
+    assert adjust(done.ruling) == [("B", 200)]
+    assert done.after.bet_of("C") == 800

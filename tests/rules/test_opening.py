@@ -34,6 +34,12 @@ def test_a_single_ante_is_dead():
     assert (hand.paid, hand.dead, hand.pot_total) == ([1, 2, 0], 3, 6)
 
 
+def test_a_late_small_blind_is_dead_beside_antes_too():
+    hand = start("1 500 sb +5, 2 500 bb +5, 3 500 bb +5 ~5", button="3")
+    assert (hand.dead, hand.paid, hand.pot_total, hand.stack_of("3")) == (5, [10, 15, 15], 45, 480)
+    assert sum(amount for amount, _ in pots(hand)) == 45
+
+
 @pytest.mark.parametrize(("stack", "left", "status"), [(14, 0, "all_in"), (15, 0, "all_in"), (16, 1, "in")])
 def test_who_can_just_post_is_all_in(stack, left, status):
     hand = start(f"1 500 sb, 2 {stack} bb +5, 3 500 +5, 4 500 +5", button="4")
@@ -96,6 +102,7 @@ def test_the_price_and_the_first_raise():
         return hand.bet_to, hand.faced(hand.to_act).min_to
 
     assert priced("1 500 sb, 2 500 bb, 3 500") == (10, 20)
+    assert priced("1 500 sb, 2 500 bb, 3 500", load("wsop-live-2024")) == (10, 20)
     assert priced("1 500 sb, 2 6 bb, 3 500") == (10, 20)
     assert priced("1 500 sb, 2 6 bb, 3 500", BY_POST) == (6, 16)
     assert priced("1 500 sb, 2 500 bb, 3 500 20", straddle=20) == (20, 40)
@@ -120,7 +127,9 @@ def test_who_acts_first():
     assert start("1 500 sb, 2 500 bb, 3 500, 4 500", button="4", opener="1").to_act == "1"
     assert start("1 500 sb, 2 500 bb, 3 500 20, 4 500 40, 5 500", button="5", straddle=40).to_act == "5"
     assert start("1 500 sb, 2 500 bb, 3 500 20, 4 500 20, 5 500", button="5", straddle=20).to_act == "5"
-    assert start("1 500 0, 2 500, 3 500 20", button="3", blinds=(), straddle=None).to_act == "1"
+    assert start("1 500 1, 2 500 1, 3 500 2, 4 500", button="4", blinds=(1, 1), straddle=2).to_act == "4"
+    assert start("1 500, 2 500, 3 500 20", button="3", blinds=()).to_act == "1"
+    assert start("1 500 10, 2 500 5, 3 500", button="3", blinds=()).to_act == "3"
 
 
 @pytest.mark.parametrize("opener", ["1", "2", "3"])
