@@ -10,6 +10,7 @@ cost little and are counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 import msgspec
 import numpy as np
@@ -63,6 +64,8 @@ class Offset(msgspec.Struct, frozen=True, kw_only=True):
     ``half_ns`` is half the width of the 95 % of the posterior; ``beyond_ns`` how far 95 % of the placements lie outside
     their spans at most once it is added (0: every one fits); ``strays`` fit nothing; ``turned_ns`` is by how much the
     later half of the placements says another offset than the earlier (a clock that runs away), with its own 95 %.
+    ``look_ns`` is how long a look lasts: where in it a chip is taken no number of placements can tell, the offset is that
+    for anywhere alike, and half of a look to either side belongs to the spread.
     """
 
     offset_ns: int
@@ -72,11 +75,13 @@ class Offset(msgspec.Struct, frozen=True, kw_only=True):
     strays: int
     turned_ns: int
     turned_half_ns: int
+    look_ns: int
 
     @property
     def spread_ns(self) -> int:
-        """Half the width that held 95 % of the placements."""
-        return self.half_ns + self.beyond_ns
+        """Half the width that holds the offset and 95 % of the placements, wherever in its look a reader takes "
+        "a chip."""
+        return self.half_ns + self.beyond_ns + self.look_ns // 2
 
 
 class Refused(ValueError):
@@ -130,6 +135,7 @@ def estimate(placements: Sequence[Placement], *, least: int = LEAST, widest_ns: 
         strays=strays,
         turned_ns=turned,
         turned_half_ns=turned_half,
+        look_ns=round(median(p.reader.named.latest_ns - p.reader.named.earliest_ns for p in placements)),
     )
 
 

@@ -214,11 +214,15 @@ def _section(config: Config, before: CameraTime | None, found: Offset, late: Pre
 
 
 def _outcome(value: CameraTime, found: Offset, late: Pressed | None, pairs: Sequence[Placement]) -> Outcome:
-    half = found.half_ns / MS
+    half, spread = found.half_ns / MS, value.spread_ns / MS
     figures = [
         Figure(label="Added to the camera's times", value=f"{value.offset_ns / MS:.1f} ms"),
-        Figure(label="Known to, 95 %", value=f"± {half:.1f} ms", good=found.half_ns <= GOAL_NS),
-        Figure(label="Spread, 95 % of placements", value=f"± {value.spread_ns / MS:.1f} ms"),
+        Figure(label="Known by the placements to, 95 %", value=f"± {half:.1f} ms", good=found.half_ns <= GOAL_NS),
+        Figure(
+            label="A look takes a chip anywhere in it",
+            value=f"± {found.look_ns / 2 / MS:.1f} ms, the same for all placements",
+        ),
+        Figure(label="Spread, with both", value=f"± {value.spread_ns / MS:.1f} ms"),
         Figure(
             label="Placements", value=f"{found.placements}, {found.strays} of them fit nothing", good=not found.strays
         ),
@@ -235,7 +239,7 @@ def _outcome(value: CameraTime, found: Offset, late: Pressed | None, pairs: Sequ
     if found.half_ns > GOAL_NS:
         warnings.append(f"known to {half:.1f} ms only; more placements without a hand over the chip make it better")
     return Outcome(
-        summary=f"the camera's times are put right by {value.offset_ns / MS:.1f} ms, known to ± {half:.1f} ms",
+        summary=f"the camera's times are put right by {value.offset_ns / MS:.1f} ms (± {half:.1f} ms), spread {spread:.1f} ms",
         figures=tuple(figures),
         pictures=(Picture(name="offset", caption="What each placement allows, and all together",
                           png=clock_charts.offsets(pairs, found)),),
