@@ -64,8 +64,8 @@ class Offset(msgspec.Struct, frozen=True, kw_only=True):
     ``half_ns`` is half the width of the 95 % of the posterior; ``beyond_ns`` how far 95 % of the placements lie outside
     their spans at most once it is added (0: every one fits); ``strays`` fit nothing; ``turned_ns`` is by how much the
     later half of the placements says another offset than the earlier (a clock that runs away), with its own 95 %.
-    ``look_ns`` is how long a look lasts: where in it a chip is taken no number of placements can tell, the offset is that
-    for anywhere alike, and half of a look to either side belongs to the spread.
+    ``look_ns`` is how long a look lasts: where in it a chip is taken no number of placements can tell, the offset is
+    that for anywhere alike, and half of a look to either side belongs to the spread.
     """
 
     offset_ns: int
