@@ -23,6 +23,7 @@ SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", 
 MAX_FILES = 400
 MAX_BYTES = 64 << 20
 MAX_PIXELS = 64_000_000
+MIN_SIDE_PX = 64
 _AS_IT_IS = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
 
 
@@ -58,6 +59,8 @@ def decode(raw: bytes, name: str) -> Shot:
         image = None
     if image is None:
         raise StepError(f"{name}: is no whole picture; take it again, or leave it out", code="no-picture")
+    if min(image.shape[:2]) < MIN_SIDE_PX:
+        raise StepError(f"{name}: is only {image.shape[1]} x {image.shape[0]} pixels; leave it out", code="no-picture")
     if image.shape[0] * image.shape[1] > MAX_PIXELS:
         raise StepError(f"{name}: has too many pixels ({image.shape[1]} x {image.shape[0]})", code="no-picture")
     return Shot(name, np.asarray(image, dtype=np.uint8))

@@ -240,6 +240,8 @@ def test_files_that_are_none_and_names_that_mean_none(tmp_path: Path) -> None:
         decode(b"GIF89a", "x.gif")
     with pytest.raises(StepError, match="no whole picture"):
         decode(b"", "x.png")
+    with pytest.raises(StepError, match="only 9 x 5 pixels"):
+        decode(png(np.zeros((5, 9, 3), np.uint8)), "x.png")
     assert expand(f"{tmp_path / 'a.png'}\n{tmp_path / 'b.png'}\n") == [tmp_path / "a.png", tmp_path / "b.png"]
 
 
