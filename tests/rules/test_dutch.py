@@ -56,6 +56,9 @@ def test_nl_full_bet_a_raise_behind_the_all_in_frees_the_first_bettor():
 
 
 def test_nl_full_bet_exactly_a_full_raise_reopens_and_one_less_does_not():
+    for stack in (79, 80):
+        r = rule("dutch-full-bet", pushed(stack), f"B push {stack}")
+        assert (r.full, r.counts_as_raise) == (stack == 80, stack == 80)
     assert open_to(rule("dutch-full-bet", pushed(80), "B push 50 25 5", "C did call 80")) == {"A"}
     assert open_to(rule("dutch-full-bet", pushed(79), "B push 50 25 4", "C did call 79")) == set()
 

@@ -431,6 +431,9 @@ def test_an_amount_that_stands_is_a_raise_only_over_the_bet():
     hand.stand_at(130)
     assert (hand.to_act, hand.bets, hand.bet_to, hand.stack_of("2")) == ("3", 2, 130, 870)
     assert (hand.pot_total, hand.faced("3").min_to) == (330, 230)
+    all_in = play(deal([1000] * 3), "3 call", "1 call")
+    all_in.stand_at(1000)
+    assert (all_in.status_of("2"), all_in.bet_to) == ("all_in", 1000)
     for to in (99, 1001):
         other = play(deal([1000] * 3), "3 call", "1 call")
         with pytest.raises(e.NotEnoughChips):
@@ -463,7 +466,9 @@ def test_a_new_street_begins_anew():
 def test_a_completion_is_as_much_as_the_stack_makes(stack, status):
     hand = deal([500, stack + 5, 500], (), antes=5, game="7stud", structure="fixed-limit", opener="1",
                 limits={"small_bet": 40, "big_bet": 80, "bring_in": 10})  # fmt: skip
-    play(hand, "1 bring-in", "2 complete")
+    play(hand, "1 bring-in")
+    assert not hand.owes_bring_in
+    play(hand, "2 complete")
     assert (hand.bet_of("2"), hand.status_of("2")) == (min(stack, 40), status)
     assert hand.pot_total == 15 + 10 + min(stack, 40)
 
