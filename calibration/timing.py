@@ -239,7 +239,7 @@ def _outcome(value: CameraTime, found: Offset, late: Pressed | None, pairs: Sequ
     if found.half_ns > GOAL_NS:
         warnings.append(f"known to {half:.1f} ms only; more placements without a hand over the chip make it better")
     return Outcome(
-        summary=f"the camera's times are put right by {value.offset_ns / MS:.1f} ms (± {half:.1f}), spread {spread:.1f} ms",
+        summary=f"the camera's times are put right by {value.offset_ns / MS:.1f} ms ± {half:.1f}, spread {spread:.1f}",
         figures=tuple(figures),
         pictures=(Picture(name="offset", caption="What each placement allows, and all together",
                           png=clock_charts.offsets(pairs, found)),),
