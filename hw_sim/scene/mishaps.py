@@ -109,9 +109,10 @@ def plan(c: Conditions, layout: Layout, eye: Eye, rng: Random, *, seconds: float
         told.append(Disturbance(kind="dirt", from_ns=round(at * S)))
     if c.flicker:
         told.append(Disturbance(kind="flicker", from_ns=0, amount=round(c.flicker * 1000)))
-    for number in range(10, math.ceil(seconds * fps)):
+    last = math.ceil(seconds * fps)
+    for number in range(10, last):
         if rng.random() < c.drop:
-            m.drop_set.update(range(number, number + rng.choice((1, 1, 1, 2, 5))))
+            m.drop_set.update(range(number, min(number + rng.choice((1, 1, 1, 2, 5)), last)))
         elif rng.random() < c.late:
             m.late_by[number] = rng.randrange(20, 70) * 1_000_000
         elif rng.random() < c.truncate:

@@ -7,7 +7,7 @@ from random import Random
 
 from hw_sim.scene.anatomy import HAIR, SKINS, Cloth
 from hw_sim.scene.conditions import Conditions
-from hw_sim.scene.layout import LINE_MM, RAIL_MM, RGB, XY, ChipKind, Layout, Seat, linear
+from hw_sim.scene.layout import RAIL_MM, RGB, XY, ChipKind, Layout, Seat, linear
 from hw_sim.scene.motion import Arm, Body, Rest, Thing, Track
 
 CLOTHS: tuple[RGB, ...] = (
@@ -155,4 +155,16 @@ def sway(track: Track, rng: Random, until: float, reach: float) -> None:
         now += rng.expovariate(1 / 9.0) + 0.5
 
 
-BEHIND_LINE_MM = LINE_MM - 70.0
+def leans(body: Body, least_mm: float = 80.0) -> list[tuple[float, float, float]]:
+    """Spans (seconds) in which somebody leans over the table by ``least_mm`` or more, and how far."""
+    times, values = body.track.times, body.track.values
+    spans: list[tuple[float, float, float]] = []
+    for i in range(1, len(times)):
+        far = max(values[i - 1][0], values[i][0])
+        if far < least_mm:
+            continue
+        if spans and spans[-1][1] == times[i - 1]:
+            spans[-1] = (spans[-1][0], times[i], max(spans[-1][2], far))
+        else:
+            spans.append((times[i - 1], times[i], far))
+    return spans

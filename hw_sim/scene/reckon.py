@@ -103,23 +103,25 @@ def player_steps(arm: Arm, things: Sequence[Thing], layout: Layout, eye: Eye, se
         t = np.arange(a, b, _STEP)
         f = foremost(arm, things, layout, eye, t)
         edges = np.flatnonzero(np.diff((f.over > 0).astype(np.int8)))
+        deepest = 0
         for i in edges:
             inwards = bool(f.over[i + 1] > 0)
             at = _instant(lambda s: float(foremost(arm, things, layout, eye, np.array([s])).over[0]), t[i], t[i + 1])
             seen = _seen(f.shown, t, int(i), inwards)
             if not inwards:
-                out.append(_step(arm, "leaves", at, seen, f.point[i]))
+                out.append(_step(arm, "leaves", at, seen, f.point[i], depth=deepest))
                 continue
             retreat, pause = 0, 0
             if before is not None and at / S - before[0] < 5.0:
                 rear = f.over[(t > before[0]) & (t <= t[i])]
                 retreat = round(before[1] - min(0.0, float(rear.min()) if len(rear) else 0.0))
                 pause = round((at / S - before[0]) * 1000)
-            out.append(_step(arm, "enters", at, seen, f.point[i], retreat=retreat, pause=pause))
             ends = edges[edges > i]
             stop = int(ends[0]) if len(ends) else len(t) - 1
+            deepest = round(float(f.over[i + 1 : stop + 1].max()))
+            out.append(_step(arm, "enters", at, seen, f.point[i], retreat=retreat, pause=pause, depth=deepest))
             advances, before = _strokes(arm, t, f, int(i) + 1, stop)
-            out += advances
+            out += [msgspec.structs.replace(step, depth_mm=deepest) for step in advances]
     return out
 
 
@@ -157,7 +159,8 @@ def _strokes(arm: Arm, t: Array, f: Foremost, start: int, stop: int) -> tuple[li
     return out, (float(t[peak_i]), float(peak))
 
 
-def _step(arm: Arm, step: Step, at: int, seen: int, point: Array, *, retreat: int = 0, pause: int = 0) -> HandStep:
+def _step(arm: Arm, step: Step, at: int, seen: int, point: Array, *, retreat: int = 0, pause: int = 0,
+          depth: int = 0) -> HandStep:  # fmt: skip
     return HandStep(
         at_ns=at,
         seat=arm.seat,
@@ -169,6 +172,7 @@ def _step(arm: Arm, step: Step, at: int, seen: int, point: Array, *, retreat: in
         y_mm=round(float(point[1])),
         z_mm=round(float(point[2])),
         seen_ns=seen,
+        depth_mm=depth,
     )
 
 

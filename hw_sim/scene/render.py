@@ -18,6 +18,7 @@ from hw_sim.scene.stage import (
     Shutter,
     View,
     arm_pieces,
+    around,
     body_pieces,
     boxes,
     cells,
@@ -137,7 +138,7 @@ class Renderer:
             if old and old[0] == pose:
                 continue
             moved = True
-            rect = boxes(self.view, body_pieces(body, pose), shadow=False)
+            rect = around(boxes(self.view, body_pieces(body, pose), shadow=False))
             changed += [r for r in (rect, old[1] if old else None) if r]
             self._seated[id(body)] = (pose, rect)
         for rect in union(changed):
@@ -145,8 +146,8 @@ class Renderer:
             self._crowd[:, y0:y1, x0:x1] = 0
             for body in self._bodies:
                 pose, box = self._seated[id(body)]
-                for piece in body_pieces(body, pose) if box and meet(box, rect) else ():
-                    part = boxes(self.view, [piece], shadow=False)
+                parts = body_pieces(body, pose) if box and meet(box, rect) else []
+                for piece, part in zip(parts, boxes(self.view, parts, shadow=False) if parts else [], strict=True):
                     if shared := meet(part, rect) if part else None:
                         a, b, c, d = shared
                         over(self._crowd[:, b:d, a:c], self.view.seen(piece, shared, 0))
@@ -159,7 +160,7 @@ class Renderer:
             key = mover.still(shutter.start, shutter.end)
             old = self._rested.get(id(mover))
             if key is None:
-                box = boxes(self.view, pieces(mover, self._spread(shutter)), shadow=True)
+                box = around(boxes(self.view, pieces(mover, self._spread(shutter)), shadow=True))
                 going.append(mover)
                 if old and old[0] is not None and old[1]:
                     dirty.append(old[1])
@@ -167,7 +168,7 @@ class Renderer:
                 box = old[1] if old and old[0] == key else None
                 resting.append(mover)
                 if not old or old[0] != key:
-                    box = boxes(self.view, pieces(mover, self._spread(shutter)), shadow=True)
+                    box = around(boxes(self.view, pieces(mover, self._spread(shutter)), shadow=True))
                     dirty += [r for r in (box, old[1] if old and old[0] is not None else None) if r]
             self._rested[id(mover)] = (key, box)
         return resting, going
@@ -214,8 +215,10 @@ class Renderer:
         image *= self._shadow(wide, first, [p for m, ps in drawn for p in ps[isinstance(m, Arm) :]])
         ends = times[len(times) // 2] + np.array([-0.5, 0.5]) * shutter.exposure
         for mover, parts in drawn:
-            for part, went in zip(parts, pieces(mover, ends), strict=True):
-                self._draw_piece(image, wide, first, part, went)
+            places = boxes(self.view, parts, shadow=False)
+            for part, went, box in zip(parts, pieces(mover, ends), places, strict=True):
+                if shared := meet(box, wide) if box else None:
+                    self._draw_piece(image, (wide[0], wide[1], *shared), first, part, went)
 
     def _draw_thing(self, image: F32, wide: Rect, thing: Thing, shutter: Shutter) -> None:
         where = thing.position(shutter.middle(shutter.rows / 2))
@@ -243,9 +246,8 @@ class Renderer:
         stride = 1 if c.lamp_mm < 60 else 2
         lamp = np.zeros((size[1] // stride, size[0] // stride), np.float32)
         sky = np.zeros((size[1] // CELL, size[0] // CELL), np.float32)
-        for part in parts:
+        for part, box in zip(parts, boxes(view, parts, shadow=True), strict=True):
             z = float(part.za[0] + part.zb[0] * (part.sprite.u0 + part.sprite.u1) / 2)
-            box = boxes(view, [part], shadow=True)
             shared = meet(box, wide) if box else None
             if not shared:
                 continue
@@ -258,17 +260,17 @@ class Renderer:
         full_sky = cv2.resize(sky, size, interpolation=cv2.INTER_LINEAR)
         return np.asarray(1 - c.key * 0.95 * full_lamp - (1 - c.key) * 0.5 * full_sky, np.float32)
 
-    def _draw_piece(self, image: F32, wide: Rect, first: int, part: Piece, went: Piece) -> None:
-        """Lay a piece over the image, smeared as far as it ``went`` during the exposure."""
+    def _draw_piece(self, image: F32, at: tuple[int, ...], first: int, part: Piece, went: Piece) -> None:
+        """Lay a piece over the image, smeared as far as it ``went`` during the exposure.
+
+        ``at``: the image's corner x, y and the piece's rectangle x0, y0, x1, y1, in the picture.
+        """
         view = self.view
-        box = boxes(view, [part], shadow=False)
-        shared = meet(box, wide) if box else None
-        if not shared:
-            return
+        left, top, x0, y0, x1, y1 = at
+        shared = (x0, y0, x1, y1)
         p = view.eye.pixels(np.stack([went.x, went.y, went.za], axis=1))
         seen = smear(view.seen(part, shared, first), float(p[1, 0] - p[0, 0]), float(p[1, 1] - p[0, 1]))
-        x0, y0, x1, y1 = shared
-        over(image[:, y0 - wide[1] : y1 - wide[1], x0 - wide[0] : x1 - wide[0]], seen)
+        over(image[:, y0 - top : y1 - top, x0 - left : x1 - left], seen)
 
     def _shades(self) -> F32:
         """(h, w) root of the light that leaning people leave."""

@@ -17,10 +17,11 @@ from hw_sim.scene.lens import Eye, Lens
 from hw_sim.scene.mishaps import Mishaps, plan
 from hw_sim.scene.motion import Arm, Body, Cover
 from hw_sim.scene.paint import F32
+from hw_sim.scene.people import leans
 from hw_sim.scene.render import Renderer
 from hw_sim.scene.script import Script
 from hw_sim.scene.stage import Shutter, View
-from hw_sim.scene.truth import HandStep, Landing, Truth
+from hw_sim.scene.truth import Disturbance, HandStep, Landing, Truth
 
 S = 1_000_000_000
 
@@ -94,10 +95,18 @@ class Scene:
             removals=tuple(sorted(script.removals, key=lambda x: x.at_ns)),
             cards=tuple(sorted(cards, key=lambda x: x.at_ns)),
             tags=tuple(sorted(script.tags, key=lambda x: (x.from_ns, x.uid))),
-            disturbances=m.disturbances, acts=tuple(sorted(script.acts, key=lambda x: x.from_ns)),
+            disturbances=self._disturbances(), acts=tuple(sorted(script.acts, key=lambda x: x.from_ns)),
             exposure_ns=round(self.conditions.exposure_ms * 1e6), readout_ns=round(self.conditions.readout_ms * 1e6),
             dropped=m.dropped, late=m.late, truncated=m.truncated,
         )  # fmt: skip
+
+    def _disturbances(self) -> tuple[Disturbance, ...]:
+        shadows = [
+            Disturbance(kind="shadow", from_ns=round(a * S), to_ns=round(b * S), seat=p.name, amount=round(far * 1000))
+            for p in self._script.players
+            for a, b, far in leans(p.body)
+        ]
+        return tuple(sorted([*self._mishaps.disturbances, *shadows], key=lambda d: (d.from_ns, d.kind, d.seat)))
 
     def _free(self, landing: Landing, arms: Sequence[Arm]) -> int:
         near = [a for a in arms if a.seat in (landing.seat, "dealer")]

@@ -204,7 +204,7 @@ class Script(Handling):
         """Over the line and back without leaving anything."""
         rng, arm = self.rng, player.arm
         yaw = player.yaw(rng.uniform(-6, 12))
-        to = player.seat.place(LINE_MM + rng.uniform(15, 110), rng.uniform(-50, 50))
+        to = player.seat.place(LINE_MM + rng.uniform(20, 110), rng.uniform(-50, 50))
         took = rng.uniform(0.3, 0.6)
         self.lift(arm, now, took * 0.8, rng.uniform(18, 45), rng.uniform(0.2, 0.9))
         end = self.go(arm, now, took, to, yaw)
@@ -215,7 +215,9 @@ class Script(Handling):
         rng, arm = self.rng, player.arm
         stack, count = self.choose(player, 4)
         end, thing, yaw = self.fetch(player, now, stack, count)
-        edge = player.seat.place(LINE_MM + rng.uniform(-25, 45), rng.uniform(-30, 30))
+        edge = player.seat.place(
+            LINE_MM + rng.choice((rng.uniform(-45, -18), rng.uniform(20, 60))), rng.uniform(-30, 30)
+        )
         end = self.stroke(player, end, edge, yaw)
         start = thing.position(end - 0.03)
         assert start is not None

@@ -332,12 +332,26 @@ def union(rects: Iterable[Rect]) -> list[Rect]:
     return out
 
 
-def boxes(view: View, pieces: Sequence[Piece], shadow: bool) -> Rect | None:
-    """The rectangle in which pieces, and where asked their shadows, are seen."""
-    points = np.concatenate([p.corners() for p in pieces])
+def boxes(view: View, pieces: Sequence[Piece], *, shadow: bool) -> list[Rect | None]:
+    """For each piece the rectangle in which it, and where asked its shadow, is seen."""
+    corners = np.stack([p.corners() for p in pieces])
     if shadow:
         lx, ly, lz = view.lamp
-        rise = points[:, 2:] / (lz - points[:, 2:])
-        cast = points[:, :2] + (points[:, :2] - np.array([lx, ly])) * rise
-        points = np.concatenate([points, np.concatenate([cast, np.zeros((len(cast), 1))], axis=1)])
-    return view.box(points, pad=14 if shadow else 4)
+        rise = corners[..., 2:] / (lz - corners[..., 2:])
+        cast = np.zeros_like(corners)
+        cast[..., :2] = corners[..., :2] + (corners[..., :2] - np.array([lx, ly])) * rise
+        corners = np.concatenate([corners, cast], axis=1)
+    pixels = view.eye.pixels(corners)
+    pad = 14 if shadow else 4
+    return [
+        cells((*low, *high), view.size, pad) for low, high in zip(pixels.min(axis=1), pixels.max(axis=1), strict=True)
+    ]
+
+
+def around(rects: Iterable[Rect | None]) -> Rect | None:
+    """The smallest rectangle around all that are not None."""
+    left = [r for r in rects if r]
+    if not left:
+        return None
+    x0, y0, x1, y1 = zip(*left, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)

@@ -20,7 +20,8 @@ class HandStep(msgspec.Struct, frozen=True, kw_only=True):
     the stroke before to the rearmost since; ``pause_ms`` from the end of the forward movement before to this step.
     Both 0 for a first stroke, and for one that comes 5 s after the last.
     ``seen_ns`` is when the camera's ray through that point crosses the line *on the felt* (parallax; without the row's
-    read-out), ``z_mm`` the point's height.
+    read-out), ``z_mm`` the point's height, ``depth_mm`` how far over the line the player's visit gets: one of a few mm
+    only grazes it.
     """
 
     at_ns: int
@@ -33,7 +34,7 @@ class HandStep(msgspec.Struct, frozen=True, kw_only=True):
     y_mm: int = 0
     z_mm: int = 0
     seen_ns: int = 0
-    act: str = ""
+    depth_mm: int = 0
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,10 +91,11 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     """Something that hinders the camera: kind as the conditions are named, ``to_ns`` 0 when it stays.
 
     ``amount`` in thousandths: of "knocked" the mean shift in pixels, of "lightstep" the new light over the old, of
-    "occluded" the hidden share of the zone, of "defocus" the blur in pixels, of "flicker" its depth.
+    "occluded" the hidden share of the zone, of "defocus" the blur in pixels, of "flicker" its depth; of "shadow" (who
+    sits at ``seat`` leans over the table) how far, in µm.
     """
 
-    kind: Literal["knocked", "lightstep", "occluded", "defocus", "dirt", "flicker", "drift", "shadow"]
+    kind: Literal["knocked", "lightstep", "occluded", "defocus", "dirt", "flicker", "shadow"]
     from_ns: int
     to_ns: int = 0
     seat: str = ""

@@ -109,6 +109,17 @@ def test_nobody_bets_in_an_idle_minute() -> None:
     assert len(of.truth.acts) > 5, "and yet they move"
 
 
+def test_disturbances_are_told() -> None:
+    told = {name: {d.kind for d in scene(2, name, ("hover",), seconds=12.0).truth.disturbances}
+            for name in ("lightstep", "knocked", "occluded", "defocus", "dirt", "flicker", "shadows")}  # fmt: skip
+    for name, kinds in told.items():
+        assert (name if name != "shadows" else "shadow") in kinds
+    hidden = [
+        d.amount for d in scene(2, "occluded", ("hover",), seconds=12.0).truth.disturbances if d.kind == "occluded"
+    ]
+    assert all(600 <= share <= 1000 for share in hidden), "a tray hides most of the zone"
+
+
 def test_a_board_is_seen_where_it_is() -> None:
     printed = Board(columns=9, rows=6, square_mm=50.0, marker_mm=38.0)
     known = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
