@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from functools import cache
 from pathlib import Path
@@ -95,4 +96,14 @@ def perform(step: Step, talk: Talk, folder: Path, given: Given) -> Outcome:
         raise StepError(f"the step {step.name!r} has no option {unknown[0]!r}", code="option")
     outcome = step.run(talk, folder, {**known, **given})
     keep(folder, step.name, outcome)
+    _report(folder)
     return outcome
+
+
+def _report(folder: Path) -> None:
+    """Every calibration that a ruling may name has its report; a section that cannot be read is told elsewhere."""
+    from calibration.report import save  # noqa: PLC0415  it lists the steps itself
+    from tabled.shell.clock import wall_ns  # noqa: PLC0415  as above
+
+    with contextlib.suppress(CalibrationError, StepError):
+        save(folder, wall_ns())

@@ -18,7 +18,7 @@ import msgspec
 from calibration.files import write
 from calibration.outcomes import FOLDER, Kept, KeptPicture, kept
 from calibration.plan import steps
-from calibration.steps import Figure, Step
+from calibration.steps import Figure, Step, StepError
 from tabled.model.calibration import Calibration
 from tabled.sensing import sections
 
@@ -63,9 +63,12 @@ def path_of(folder: Path, digest: str) -> Path:
 def save(folder: Path, wall_ns: int) -> Path:
     """Write the report of what ``folder`` holds now; its path.
 
-    Raises `CalibrationError` for sections that cannot be read and `FilesError` for a disk that takes nothing.
+    Raises `CalibrationError` for sections that cannot be read, `FilesError` for a disk that takes nothing, and
+    `StepError` where nothing was measured.
     """
     found = sections.load(folder)
+    if not found.digest:
+        raise StepError(f"{folder}: nothing was measured yet, so there is nothing to report", code="nothing")
     path = path_of(folder, found.digest)
     write(path, page(folder, found, wall_ns).encode())
     return path

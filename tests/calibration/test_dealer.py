@@ -89,6 +89,8 @@ def test_the_exercise_on_a_simulated_panel(tmp_path: Path) -> None:
     assert anna.reaction_min_ms <= min(true)
     assert anna.reaction_max_ms >= max(true)
     assert [p.name for p in outcome.pictures] == ["reaction"]
+    digest = sections.load(folder).digest
+    assert "Anna presses" in (folder / f"report-{digest[:12]}.html").read_text()
 
 
 def test_a_dealer_has_a_name_and_a_table_a_panel(tmp_path: Path) -> None:

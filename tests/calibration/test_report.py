@@ -89,6 +89,11 @@ def test_a_picture_that_is_gone_is_said(tmp_path: Path) -> None:
     assert "its picture is gone" in report.page(tmp_path, sections.load(tmp_path), WALL)
 
 
+def test_nothing_measured_is_nothing_to_report(tmp_path: Path) -> None:
+    result = CliRunner().invoke(calibrate, ["report", "--folder", str(tmp_path)])
+    assert (result.exit_code, "nothing was measured yet" in result.output) == (2, True)
+
+
 def test_the_command_writes_it(tmp_path: Path) -> None:
     digest = fill(tmp_path)
     result = CliRunner().invoke(calibrate, ["report", "--folder", str(tmp_path)])
