@@ -74,7 +74,7 @@ def _over_ns(draft: Draft, case: Case, judged: Judgement) -> int | None:
     still = closes_ns(attempt, draft.state.fusion, words=False)
     if over is None or still is None or not attempt.arrivals or not still <= draft.state.now_ns < over:
         return over
-    if looks.awaited(draft.state, attempt, still) or word_could_change(case, judged.ruling):
+    if looks.awaited(draft.state, attempt, still) or word_could_change(draft, case, judged.ruling):
         return over
     return still
 

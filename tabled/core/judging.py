@@ -43,11 +43,19 @@ def judgement_of(draft: Draft, case: Case, reading: Reading) -> Judgement:
     return judgement
 
 
-def word_could_change(case: Case, ruling: Ruling) -> bool:
+def word_could_change(draft: Draft, case: Case, ruling: Ruling) -> bool:
     """Whether a word that was said before the chips and is still to be keyed could make another ruling of them.
 
     Tried are all words that bind, with the least and the largest amounts and that of the chips.
     """
+    known = _known(draft, case)
+    if known.word is None or known.word[0] != ruling:
+        known = known._replace(word=(ruling, _word_could_change(known.case, ruling)))
+        draft.state.memo = draft.state.memo.with_case(known)
+    return known.word is not None and known.word[1]
+
+
+def _word_could_change(case: Case, ruling: Ruling) -> bool:
     hand, seat = case.hand, case.attempt.seat
     if hand.to_act != seat or case.attempt.words:
         return True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tabled.fusion.attempt import Attempt, Doubt, DoubtKind
 from tabled.fusion.settings import FusionSettings
+from tabled.model.ruling import Ruling
 from tabled.rules.hand import Hand
 from tabled.rules.profile import Profile
 from tabled.rules.settle import Judgement
@@ -57,6 +58,8 @@ class Judged(NamedTuple):
     case: Case
     doubts: tuple[Doubt, ...]
     under: tuple[tuple[Reading, Judgement], ...] = ()
+    word: tuple[Ruling, bool] | None = None
+    """Whether a word that is still to be keyed could change the ruling that was asked about last."""
 
     def judgement(self, reading: Reading) -> Judgement | None:
         """What was judged under this reading; None: nothing yet."""

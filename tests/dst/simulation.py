@@ -466,10 +466,8 @@ class Simulation:
         inv.devices_are_up({name: line.state for name, line in host.lines.items()})
         inv.every_press_once(self.pressed, witness.presses)
         journal = host.journal
-        pending = journal.pending(journal.cursor(), 10)
-        inv.outbox_empty(
-            len(pending), host.outlet.outbox.in_flight, journal.cursor(), max(p for p, _ in witness.messages)
-        )
+        pending, newest = journal.pending(journal.cursor(), 10), max(p for p, _ in witness.messages)
+        inv.outbox_empty(len(pending), host.outlet.outbox.in_flight, journal.cursor(), newest)
         inv.everything_was_delivered(witness.messages, witness.heard, journal.epoch)
         shown = self.broker.retained.get(STATE)
         picture: dict[str, Any] = msgspec.to_builtins(view(host.engine.state))
