@@ -239,13 +239,17 @@ def _never_left(draft: Draft, seat: str, line: Line, uid: str, value: int) -> bo
     if since is None or sight.player_since(state, seat, since):
         return False
     returned = {u: v for u, v in line.returned.items() if u != uid}
-    missing, back = dict(line.missing), line.back + value
+    paid = min(line.owed, value)  # what it had seemed to leave owing
+    missing, back = dict(line.missing), line.back + value - paid
     for gone, worth in line.missing.items():
         if worth <= back:
             del missing[gone]
             returned[gone], back = worth, back - worth
     settled = {**line.settled, uid: value}
-    draft.set_line(seat, replace(line, settled=settled, missing=missing, returned=returned, back=back))
+    owed = line.owed - paid
+    draft.set_line(seat, replace(line, settled=settled, missing=missing, returned=returned, back=back, owed=owed))
+    if not owed:
+        draft.clear(f"owed:{seat}")
     if not missing:
         draft.clear(f"line:{seat}")
     return True

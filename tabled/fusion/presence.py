@@ -21,6 +21,8 @@ MAX_TAGS_PER_AREA = 512
 
 HITS_ACROSS = 3
 """So many more readings than its neighbour's make it certain which of two antennas a tag lies on."""
+ECHOES = 4
+"""So many looks that say what the one before said count as one."""
 MAX_RECENT = 8
 """Sightings of a tag whose times are remembered, to compare two antennas that both name it."""
 
@@ -64,7 +66,7 @@ class Sighting(msgspec.Struct, frozen=True):
     reach_ns: int = 0
     """Start of the oldest look that even a chip which lies badly may have escaped, with all looks after it."""
     recent_ns: tuple[int, ...] = ()
-    """Starts of the newest few of them, oldest first."""
+    """Starts of the newest few of them, oldest first; of those that only echo the look before every fourth."""
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -119,6 +121,8 @@ def observe(
     tags = dict(area.tags)
     came: list[str] = []
     refused, again, found = area.refused, area.again, area.found
+    before = {uid for uid, tag in area.tags.items() if not tag.missed}
+    changed = before != {*uids, *(before & quiet)}
     for uid in uids:
         known = tags.get(uid)
         if known is None and len(tags) >= MAX_TAGS_PER_AREA:
@@ -140,7 +144,8 @@ def observe(
             peak, last, hits = max(level, known.peak), seen.span.earliest_ns, known.hits + 1
             if known.missed:
                 again, found = again + known.missed - 1, found + 1
-            recent = (*known.recent_ns, last)[-MAX_RECENT:]
+            counts = changed or hits % ECHOES == 0
+            recent = (*known.recent_ns, last)[-MAX_RECENT:] if counts else known.recent_ns
             tags[uid] = replace(
                 known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits, recent_ns=recent
             )
@@ -150,8 +155,7 @@ def observe(
     after = replace(area, tags=tags, refused=refused, again=again, found=found)
     if complete or quiet:
         left = _lower_missing(tags, frozenset(uids) | quiet, pos, model, hand_ns)
-        before = {uid for uid, tag in area.tags.items() if not tag.missed}
-        look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet, before != {*uids, *(before & quiet)})
+        look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet, changed)
         after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
         after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
     return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
@@ -230,7 +234,7 @@ def surely_gone(looks: Sequence[Look], since_ns: int, model: SensorModel) -> boo
 
 def learned(model: SensorModel, areas: Iterable[Area]) -> SensorModel:
     """The model with how misses hang together at this table, by all that was missed and then read again."""
-    again, found = PRIOR_AGAIN, PRIOR_AGAIN
+    again, found = model.prior_again, model.prior_found
     for area in areas:
         again, found = again + area.again, found + area.found
     share = 1000 * again // (again + found)
@@ -238,7 +242,6 @@ def learned(model: SensorModel, areas: Iterable[Area]) -> SensorModel:
     return model if cost == model.again_here else replace(model, again_here=cost)
 
 
-PRIOR_AGAIN = 5
 _AGAIN = ((200, 1500), (280, 1200), (370, 950), (460, 750), (560, 560), (660, 400), (730, 310), (1001, 230))
 """Share of looks (in thousandths, up to each bound) that miss again what the one before missed, and -ln of it."""
 

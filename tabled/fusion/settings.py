@@ -22,7 +22,8 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ``elsewhere`` is what an answer on another antenna takes away, ``moved`` by how much another antenna must be
     likelier before the tag is there.
 
-    ``again_here`` is ``again_buried`` as this table has shown it (see `presence.learned`), to weigh what looks prove.
+    ``again_here`` is ``again_buried`` as this table has shown it (see `presence.learned`), to weigh what looks prove;
+    before it has shown anything, as if ``prior_again`` looks of ``prior_again + prior_found`` had missed again.
     ``again_changed`` is -ln 0.3, for a look that names other chips than the one before it: it is no echo.
     ``badly`` is -ln 0.1, that a chip lies badly at all, and ``deaf`` -ln 0.6 for each look that then misses it.
     ``shown`` is what it must cost that looks have missed a chip before nothing more is waited for: chips are many.
@@ -47,6 +48,8 @@ class SensorModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     again_lone: int = 1500
     found_again: int = 530
     again_here: int = 690
+    prior_again: int = 6
+    prior_found: int = 2
     badly: int = 2300
     deaf: int = 510
     shown: int = 10_000

@@ -8,7 +8,7 @@ from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, DeviceId, DeviceUp
 from tabled.core.entries import AnyInput, Bound, Ordered, Seen, Started, Stated, TableConfig, Ticked
 from tabled.core.state import TableState, area_key, view
 from tabled.core.table import next_wake_ns, step
-from tabled.fusion.settings import MS, FusionSettings
+from tabled.fusion.settings import MS, FusionSettings, SensorModel
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved, HandOf, HandStep
 from tabled.model.hand import HandSetup, SeatSetup
 from tabled.model.layout import Antenna, Layout, Place
@@ -18,6 +18,8 @@ from tabled.shell.profiles import load
 READER = DeviceId("reader")
 PANEL = DeviceId("panel")
 CAMERA = DeviceId("camera")
+SENSOR = SensorModel(prior_again=5, prior_found=5)
+"""A reader whose misses are known to hang together no more than that."""
 OutcomeT = TypeVar("OutcomeT")
 SWEEP_MS = 100
 
@@ -57,7 +59,7 @@ class Bench:
             chips=self.values,
             profile=load(profile),
             # A room that trusts its players: its tests are about other things than pauses.
-            fusion=fusion or FusionSettings(one_motion_ms=500, two_motions_ms=1200),
+            fusion=fusion or FusionSettings(one_motion_ms=500, two_motions_ms=1200, sensor=SENSOR),
             camera=CAMERA if camera else "",
         )
         self.config = config

@@ -68,6 +68,7 @@ class Game:
             self.where, seats=self.seats, profile=self.profile, noise=noise, listen=self.ears.hear, trace=trace
         )
         t = self.ears.table = self.table
+        t.on_fed = self._favour
         self.dealer = Dealer(t)
         self.rng = t.rng
         self.scene = Scene(hands=t.hands, rng=t.rng, world=t.world, reaction=t.reaction, seats=self.seats)
@@ -102,6 +103,12 @@ class Game:
             virtual_s=whole / 1000,
             misses=t.reader.model,
         )
+
+    def _favour(self) -> None:
+        """The reader looks more often at the seat to act, as the daemon has it do."""
+        state = self.table.state
+        to_act = state.hand.to_act if state.hand is not None and state.phase == "betting" else None
+        self.table.reader.favoured = int(to_act) if to_act is not None else 0
 
     def _play_hand(self, n: int) -> None:
         self._deal(n)
@@ -201,7 +208,6 @@ class Game:
         lying = self.table.state.attempts.get(seat) if seat in self.ears.dropped else None
         if lying is not None and not lying.empty:
             raise HandSpoilt  # its dropped chip still means something, and what, nobody at the table would agree on
-        self.table.reader.favoured = int(seat)
         roll = 1000 * self.rng.random()
         share = self.meanwhile
         if roll < share.get("out_of_turn", 0) and self._out_of_turn(hand, seat):
@@ -378,7 +384,6 @@ class Game:
         t, hand = self.table, self.hand
         assert hand is not None
         self.ears.watches = {}
-        t.reader.favoured = 0
         t.wait(self.rng.uniform(0.3, 1.0))
         self.dealer.sweep()
         self.dealer.stray_chips()
@@ -419,7 +424,6 @@ class Game:
     def _clear(self) -> bool:
         """All chips to the tray; True when the product knows that the felt is empty, so that a hand may begin."""
         t = self.table
-        t.reader.favoured = 0
         for spot in t.world.spots():
             if spot != TRAY:
                 t.world.move(t.world.at(spot), spot, TRAY, t.now, "the hand is over")
