@@ -164,10 +164,14 @@ def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.A
 
 
 def _may_have_come(state: TableState, seat: str) -> bool:
-    """Whether a chip is read on the line that is not counted yet: it lies there, or a neighbour's is read across."""
+    """Whether a chip that is not counted is or was read on the line: it may lie there, or be a neighbour's."""
     assert state.config is not None
-    tags = (uid for area in bet_areas(state, seat) if area is not None for uid in area.tags)
-    return any(uid in state.config.chips and uid not in state.places for uid in tags)
+    areas = [area for area in bet_areas(state, seat) if area is not None]
+    line, sensor = state.lines.get(seat), state.fusion.sensor
+    settled = line.settled if line is not None else {}
+    read = {uid for area in areas for uid in area.tags}
+    read |= {uid for area in areas for uid, ns in area.faint if not surely_gone(area.looks, ns, sensor)}
+    return any(uid in state.config.chips and uid not in state.places and uid not in settled for uid in sorted(read))
 
 
 def _may_lie_there(state: TableState, attempt: Attempt) -> bool:

@@ -13,10 +13,14 @@ from tabled.core.state import Line, TableState, area_key, place_at
 from tabled.fusion.attempt import MAX_ARRIVALS, Arrival, Attempt
 from tabled.fusion.motion import strange
 from tabled.fusion.presence import Area, lower, observe, owner, read_across
+from tabled.fusion.settings import MS
 from tabled.model.ruling import Reason
 
 HITS_WITHOUT_A_HAND = 5
 """So often a tag must be read where no hand was seen."""
+
+FAINT_MS = 5000
+"""A chip that was read here so short a time ago and is read again has lain here since."""
 
 Inventory = Present | CleanEmpty | Corrupt
 
@@ -60,8 +64,11 @@ def on_inventory(draft: Draft, seen: Inventory) -> None:
     before = state.areas.get(key, Area())
     hand_ns = sight.hand_ns(state, place.seat) if place.kind == "bet" else None
     expected = frozenset[str]()
-    if isinstance(seen, Present) and hand_ns is not None and hand_ns >= seen.span.earliest_ns:
-        expected = frozenset(t.uid for t in seen.tags if t.uid in config.chips and t.uid not in state.places)
+    if isinstance(seen, Present):
+        hand_there = hand_ns is not None and hand_ns >= seen.span.earliest_ns
+        lately = {uid for uid, last_ns in before.faint if last_ns >= seen.span.earliest_ns - FAINT_MS * MS}
+        free = (t.uid for t in seen.tags if t.uid in config.chips and t.uid not in state.places)
+        expected = frozenset(uid for uid in free if hand_there or uid in lately)
     area, delta = observe(before, seen, draft.position, model, hand_ns=hand_ns, expected=expected)
     areas = {**state.areas, key: area}
     seen_now = tuple(tag.uid for tag in seen.tags) if isinstance(seen, Present) else ()

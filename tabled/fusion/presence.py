@@ -23,6 +23,7 @@ HITS_ACROSS = 3
 """So many more readings than its neighbour's make it certain which of two antennas a tag lies on."""
 ECHOES = 4
 """So many looks that say what the one before said count as one."""
+MAX_FAINT = 32
 MAX_RECENT = 8
 """Sightings of a tag whose times are remembered, to compare two antennas that both name it."""
 
@@ -81,6 +82,8 @@ class Area(msgspec.Struct, frozen=True):
     refused: int = 0
     looks: tuple[Look, ...] = ()
     fresh: TimeSpan | None = None
+    faint: tuple[tuple[str, int], ...] = ()
+    """Tags that are taken to be gone, and when each was read last, oldest first: what is read again is no ghost."""
     again: int = 0
     """Of looks right behind one that missed a tag which lay there, those that missed it too."""
     found: int = 0
@@ -155,6 +158,9 @@ def observe(
     after = replace(area, tags=tags, refused=refused, again=again, found=found)
     if complete or quiet:
         left = _lower_missing(tags, frozenset(uids) | quiet, pos, model, hand_ns)
+        if left:
+            gone = tuple((uid, area.tags[uid].last_ns) for uid in sorted(left))
+            after = replace(after, faint=(*(f for f in area.faint if f[0] not in left), *gone)[-MAX_FAINT:])
         look = Look(seen.span.earliest_ns, bool(uids) or bool(quiet), quiet, changed)
         after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
         after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
