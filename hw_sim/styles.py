@@ -247,8 +247,10 @@ def _splash(scene: Scene, tl: Timeline, d: Decision) -> None:
     own = Spot("bet", str(d.seat))
     for i, (index, place) in enumerate(sorted(astray.items())):
         chip = d.chips[index]
-        scene_move = _gather(scene.world, chip, place, own)
-        tl.at(last + scene.rng.uniform(1.0, 2.0) + 0.2 * i, scene_move)
+        at = last + scene.rng.uniform(1.0, 2.0) + 0.2 * i
+        for seat in sorted({d.seat, int(place.who)}):
+            scene.hands.arm(tl, at - 0.2, seat, stay=0.5)
+        tl.at(at, _gather(scene.world, chip, place, own))
 
 
 def _gather(world: World, chip: Chip, source: Spot, target: Spot) -> Callable[[int], None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from tabled.core import looks, money, stacks
+from tabled.core import astray, looks, money, stacks
 from tabled.core.draft import Draft
 from tabled.core.judging import case_of, doubts_of, judgement_of, same_effect, word_could_change
 from tabled.core.memo import Case, Reading
@@ -41,7 +41,7 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     judged = judgement_of(draft, case, _reading(draft, found))
     ruling = judged.ruling
     missing = _missing(state, attempt, _over_ns(draft, case, judged))
-    over = _over(draft, attempt, ruling, missing)
+    over = _over(draft, attempt, ruling, missing) and not astray.waits(draft, attempt)
     due = over and (ruling.action != "pending" or _released(ruling))
     _tell_of_looks(draft, attempt, ruling, missing, due=due)
     stacks.tell(draft, attempt, due=due)

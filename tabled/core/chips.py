@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, TimeSpan
-from tabled.core import learning, money, sight
+from tabled.core import astray, learning, money, sight
 from tabled.core.draft import Draft
 from tabled.core.entries import Known
 from tabled.core.sight import watched
@@ -365,6 +365,8 @@ def _left(draft: Draft, seat: str, uid: str, *, elsewhere: bool, flicker: bool, 
         else:
             rest = tuple(a for a in attempt.arrivals if a.uid != uid)
             state.attempts = {**state.attempts, seat: replace(attempt, arrivals=rest)}
+            if not rest:
+                astray.gathered(draft, seat)
         return
     if uid not in line.settled:
         return

@@ -56,7 +56,10 @@ def group(attempt: Attempt, settings: FusionSettings) -> Grouping:
         places = [_place(a, seen, settings.sensor) for a in arrivals]
         if all(p is not None for p in places):
             return _by_trips(arrivals, [p for p in places if p is not None], seen)
-    return _by_pauses(arrivals, settings)
+        # A chip that no hand of the seat was seen to bring may have rolled, and been put there for it later.
+        adrift = tuple(a for a, p in zip(arrivals, places, strict=True) if p is None)
+        return _by_pauses(arrivals, settings, adrift)
+    return _by_pauses(arrivals, settings, ())
 
 
 # -- with the camera -----------------------------------------------------------------------------
@@ -166,17 +169,21 @@ def _split_all(arrivals: Sequence[Arrival], places: Sequence[_Place]) -> tuple[G
 # -- without it ----------------------------------------------------------------------------------
 
 
-def _by_pauses(arrivals: Sequence[Arrival], settings: FusionSettings) -> Grouping:
+def _by_pauses(arrivals: Sequence[Arrival], settings: FusionSettings, adrift: Group) -> Grouping:
     """Motions by the pauses between arrivals: short ones are one motion, long ones that no missed look explains two."""
-    whole = _gather_pauses(arrivals, settings, apart=False)
-    apart = _gather_pauses(arrivals, settings, apart=True)
+    whole = _gather_pauses(arrivals, settings, adrift, apart=False)
+    apart = _gather_pauses(arrivals, settings, adrift, apart=True)
     return Grouping(whole, apart, apart, (Doubt("one_motion", True),) if whole != apart else ())
 
 
-def _gather_pauses(arrivals: Sequence[Arrival], settings: FusionSettings, *, apart: bool) -> tuple[Group, ...]:
+def _gather_pauses(
+    arrivals: Sequence[Arrival], settings: FusionSettings, adrift: Group, *, apart: bool
+) -> tuple[Group, ...]:
     groups: list[list[Arrival]] = [[arrivals[0]]]
     for earlier, later in itertools.pairwise(arrivals):
         split = _pause_splits(earlier, later, settings)
+        if split and (earlier in adrift or later in adrift):
+            split = None
         if apart if split is None else split:
             groups.append([])
         groups[-1].append(later)

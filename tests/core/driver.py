@@ -66,10 +66,14 @@ class Bench:
         self.feed(Started(at_ns=self.ns, epoch="e", clock="c", version="0", config=config))
         self.state_bounds()
         if camera:
-            now = TimeSpan(self.ns, self.ns)
-            self.feed(Seen(at_ns=self.ns, observation=DeviceUp(CAMERA, now, "simulated", "1", BootId(1))))
-            self.feed(Seen(at_ns=self.ns, observation=CameraTrust(CAMERA, now, True)))
+            self.sees()
         self.sweep()
+
+    def sees(self) -> None:
+        """The camera comes up and is trusted."""
+        now = TimeSpan(self.ns, self.ns)
+        self.feed(Seen(at_ns=self.ns, observation=DeviceUp(CAMERA, now, "simulated", "1", BootId(1))))
+        self.feed(Seen(at_ns=self.ns, observation=CameraTrust(CAMERA, now, True)))
 
     def state_bounds(
         self, ms: int | None = 2 * SWEEP_MS, *, unstated: tuple[str, ...] = (), overran: dict[str, int] | None = None

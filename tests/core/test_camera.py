@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from tabled.core.entries import Started
 from tabled.fusion.strokes import MAX_STROKES
+from tabled.model.layout import Place
 from tabled.model.outcome import AlertRaised, QuestionAsked, RulingIssued
 from tests.core.driver import Bench
 
@@ -263,3 +266,48 @@ def test_a_seat_that_the_table_has_not_blinds_nobody() -> None:
     bench.trust(False, "occluded", seat="99")
     assert bench.of(AlertRaised) == []
     assert bench.state.sight.clear_ns == {}
+
+
+def test_a_chip_that_rolled_before_a_neighbour_is_waited_for() -> None:
+    bench = Bench(camera=True)
+    bench.config = replace(
+        bench.config, layout=replace(bench.config.layout, neighbours=((Place("bet", "3"), Place("bet", "1")),))
+    )
+    bench.feed(Started(at_ns=bench.ns, epoch="e2", clock="c", version="0", config=bench.config))
+    bench.state_bounds()
+    bench.sees()
+    bench.deal()
+    bench.hand("3", "enters")
+    bench.wait(200)
+    bench.put("3", 100)
+    rolled = bench.put("1", 500)
+    bench.wait(300)
+    bench.hand("3", "leaves")
+    bench.wait(2500)
+    assert not [r for r in bench.of(RulingIssued) if r.status == "final"]
+    assert "chip_astray" in [f.code for f in bench.view.faults], "the dealer is told at once"
+    for seat in ("1", "3"):
+        bench.hand(seat, "enters", by="dealer")
+    bench.lift("1", rolled)
+    bench.lines["3"] += rolled
+    bench.wait(200)
+    for seat in ("1", "3"):
+        bench.hand(seat, "leaves", by="dealer")
+    bench.wait(6000)
+    while bench.state.question is not None:
+        bench.press("key_a")
+        bench.wait(300)
+    bench.wait(3000)
+    assert (bench.final("3").ruling.action, bench.final("3").ruling.to) == ("raise", 600)
+    assert "chip_astray" not in [f.code for f in bench.view.faults]
+
+
+def test_a_hand_that_was_only_seen_to_leave_had_come() -> None:
+    bench = dealt()
+    bench.wait(400)
+    bench.put("3", 500)
+    bench.wait(300)
+    bench.hand("3", "leaves")
+    bench.wait(4000)
+    assert questions(bench) == []
+    assert bench.final("3").ruling.action == "call"

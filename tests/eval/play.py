@@ -324,7 +324,8 @@ class Game:
 
         def match() -> Judgement | None:
             nonlocal looked
-            if not watch.rulings or t.state.question is not None:
+            asked = t.state.question
+            if not watch.rulings or (asked is not None and asked.seat == watch.spot.seat):
                 return None
             final = watch.rulings[-1] if watch.rulings[-1].status == "final" else watch.finals[-1]
             if final is not looked[0]:
