@@ -22,7 +22,7 @@ from tabled.core.state import (
 from tabled.fusion.attempt import Attempt, Doubt
 from tabled.fusion.closing import closes_ns
 from tabled.fusion.motion import doubtful_word, strange
-from tabled.fusion.presence import confidence
+from tabled.fusion.presence import confidence, surely_gone
 from tabled.model.outcome import Choice, QuestionAsked, QuestionClosed, RulingIssued, Status
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules.settle import Judgement
@@ -167,11 +167,23 @@ def _may_have_come(state: TableState, seat: str) -> bool:
     """Whether a chip that is not counted is or was read on the line: it may lie there, or be a neighbour's."""
     assert state.config is not None
     areas = [area for area in bet_areas(state, seat) if area is not None]
-    line, sensor = state.lines.get(seat), state.fusion.sensor
-    settled = line.settled if line is not None else {}
     read = {uid for area in areas for uid in area.tags}
-    read |= {uid for area in areas for uid, ns in area.faint if not surely_gone(area.looks, ns, sensor)}
-    return any(uid in state.config.chips and uid not in state.places and uid not in settled for uid in sorted(read))
+    return bool(_faint_ns(state, seat)) or any(_uncounted(state, seat, uid) for uid in sorted(read))
+
+
+def _uncounted(state: TableState, seat: str, uid: str) -> bool:
+    """Whether it is a chip that lies nowhere as far as is known, nor is one of the seat's earlier bet."""
+    assert state.config is not None
+    line = state.lines.get(seat)
+    return uid in state.config.chips and uid not in state.places and (line is None or uid not in line.settled)
+
+
+def _faint_ns(state: TableState, seat: str) -> list[int]:
+    """When uncounted chips that may still lie on the line unread were read there last."""
+    sensor = state.fusion.sensor
+    areas = [area for area in bet_areas(state, seat) if area is not None]
+    faint = {(uid, ns) for area in areas for uid, ns in area.faint if not surely_gone(area.looks, ns, sensor)}
+    return sorted({ns for uid, ns in faint if _uncounted(state, seat, uid)})
 
 
 def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
@@ -184,7 +196,7 @@ def _away_ns(state: TableState, attempt: Attempt) -> list[int]:
     line = state.lines.get(attempt.seat)
     away = [a.uid for a in attempt.arrivals if a.taken_back]
     away += line.missing if line is not None else ()
-    return sorted({state.gone_ns.get(uid, 0) for uid in away})
+    return sorted({*(state.gone_ns.get(uid, 0) for uid in away), *_faint_ns(state, attempt.seat)})
 
 
 def _tell_of_looks(
