@@ -39,7 +39,7 @@ def rgb(lab_values: Vector) -> Vector:
     fy = (values[..., 0] + 16) / 116
     f = np.stack([fy + values[..., 1] / 500, fy, fy - values[..., 2] / 200], axis=-1)
     xyz = np.where(f > 6 / 29, f**3, 3 * (6 / 29) ** 2 * (f - 4 / 29)) * _WHITE
-    return xyz @ np.linalg.inv(_XYZ).T  # type: ignore[no-any-return]
+    return np.asarray(xyz @ np.linalg.inv(_XYZ).T)
 
 
 class Colours:

@@ -45,7 +45,7 @@ def parts(picture: Bytes) -> Floats:
 class Look:
     """One frame of a tile beside its background.  Masks are 0 or 255, of the tile's shape."""
 
-    now: Floats
+    seen: Floats
     """Parts with the lamps' gain taken off (rows, columns, 3)."""
     colour: Floats
     light: Floats
@@ -111,7 +111,7 @@ class Ground:
 
     def follow(self, look: Look, quiet: Bytes, *, rough: bool) -> None:
         """Let the background go after what it is now, where the mask ``quiet`` says so; if told, its unevenness too."""
-        cv2.accumulateWeighted(look.now, self.mean, RATE, quiet)
+        cv2.accumulateWeighted(look.seen, self.mean, RATE, quiet)
         if not rough:
             return
         for new, known in zip((look.colour, np.abs(look.light), look.texture), self._rough, strict=True):

@@ -34,7 +34,7 @@ MOVED_PX = 0.6
 BACK_PX = 0.4
 ROUNDS_MOVED = 7
 """So many rounds of all patches in agreement; half a second at 60 frames a second."""
-LIGHT_STEP = 0.22
+LIGHT_STEP = 0.12
 """Logarithm; over `LIGHT_NS`.  People and a camera's exposure control do less."""
 LIGHT_NS = 250 * MS
 LIGHT_CALM_NS = 300 * MS

@@ -41,6 +41,8 @@ REST_OUTSIDE_MS, REST_INSIDE_MS = 500.0, 2_500.0
 MAX_TRACKS = 4
 HELD_MM, GOES_BACK_MM, STILL_MS = 4.0, 5.0, 30.0
 """Skin that goes back so far from what was before it, while that stays where it is, has let it go."""
+BORN_MM, BORN_FRAMES = 30.0, 2
+"""What is first seen so far over the line came faster than hands do, or is none: a glint, a wrong background."""
 PUSH_MM, PUSH_FRAMES = 1.0, 3
 """A hand that goes forward so much a frame with something before it that was not there pushes it."""
 _NEAR = np.ones((5, 5), np.uint8)
@@ -76,6 +78,8 @@ class Track:
     from_ns: int
     """When the place was last seen without it."""
     free: bool = False
+    wait: int = 0
+    """It first appeared within the zone: so many more frames must show it."""
     empty: bool = False
     """It has let go of what it held: what lies before the skin is not in it."""
     pushed: int = 0
@@ -139,7 +143,7 @@ class Lane:
         at_ns = when.at(self._row)
         look = self.ground.look(raw, gain, tint)
         self.look = look
-        self._settled.step(look.now, at_ns)
+        self._settled.step(look.seen, at_ns)
         hands = self._real(
             self._hands.find(look, self._settled.ages(), self._let_go, arms=any(t.strokes.inside for t in self.tracks))
         )
@@ -219,6 +223,7 @@ class Lane:
         strokes = Strokes(self.device, self.tile.seat, self._memories.setdefault(by, Memory()), self.error_ns, by)
         at_ns = when.at(hand.row)
         track = Track(strokes, hand, at_ns, at_ns, when.before(hand.row), hand.touch is None)
+        track.wait = BORN_FRAMES if hand.front_mm > BORN_MM else 0
         self.tracks.append(track)
         return track
 
@@ -238,6 +243,9 @@ class Lane:
             pushes = hand.front_mm > hand.skin_mm + HELD_MM and hand.skin_mm > before.skin_mm + PUSH_MM
             track.pushed = track.pushed + 1 if pushes else 0
             track.empty = track.pushed < PUSH_FRAMES
+        if track.wait:
+            track.wait -= 1
+            return []
         sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift)
         if track.strokes.by == "dealer":
             sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift)
@@ -263,7 +271,8 @@ class Lane:
             beyond = track.hand.edge and track.strokes.inside and track.hand.touch is None
             if at_ns - track.seen_ns > (BEYOND_MS if beyond else LOST_MS) * MS:
                 self.tracks.remove(track)
-                out += track.strokes.gone(track.moved_ns, at_ns)
+                since = track.moved_ns if track.hand.rest_ms > SMALL_GHOST_MS else track.seen_ns
+                out += track.strokes.gone(since, at_ns)
         return out
 
     # -- what lies there --------------------------------------------------------------------------
@@ -271,7 +280,7 @@ class Lane:
     def _changed(self, change: Change, look: Look, when: Moment) -> list[Observation]:
         # A stack leans over its neighbourhood: take its rim along.
         mask = cv2.dilate(change.mask, _NEAR)
-        self.ground.take(look.now, mask)
+        self.ground.take(look.seen, mask)
         self.piles.note(change)
         if change.gone:
             self.counts.lifted += 1
@@ -312,7 +321,7 @@ class Lane:
         rested = cv2.bitwise_and(cv2.bitwise_or(outside, inside), cv2.bitwise_not(cv2.dilate(busy, _NEAR)))
         rested = cv2.bitwise_and(rested, look.strange)
         if cv2.countNonZero(rested):
-            self.ground.take(look.now, rested)
+            self.ground.take(look.seen, rested)
 
 
 def _apart(one: Hand, other: Hand) -> float:

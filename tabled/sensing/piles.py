@@ -153,7 +153,7 @@ class PileFinder:
             return None
         inside = mask > 0
         around = ring > 0
-        new, old = (_stands_out(p, inside, around) for p in (look.now, ground.mean))
+        new, old = (_stands_out(p, inside, around) for p in (look.seen, ground.mean))
         if new < old * 0.9:
             return Change(Pile(*self._tile.table(x, y), area, 0, 1000), True, mask)
         cards = self._is_card(mask, area)

@@ -36,7 +36,7 @@ WIDTH, HEIGHT = 640, 360
 def _srgb() -> npt.NDArray[np.uint8]:
     v = np.arange(4096) / 4095
     coded = np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1 / 2.4) - 0.055)
-    return np.round(coded * 255).astype(np.uint8)  # type: ignore[no-any-return]
+    return np.asarray(np.round(coded * 255), np.uint8)
 
 
 _SRGB = _srgb()
@@ -143,7 +143,7 @@ class Show:
         first = self.now_ns
         while (ms := (self.now_ns - first) / 1e6) <= keys[-1][0]:
             where = float(np.interp(ms, [k[0] for k in keys], [k[1] for k in keys]))
-            said += self.step(lambda picture, where=where: draw(picture, where))  # type: ignore[misc]
+            said += self.step(lambda picture, where=where: draw(picture, where))
         return said
 
 
