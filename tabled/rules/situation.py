@@ -138,6 +138,9 @@ def _levels(hand: Hand, situation: Situation) -> None:
     """Walk the prior acts so that each seat knows which level it answered, and the cap its count."""
     table = hand.table
     hand.full = situation.bet_of_round or table.unit(hand.street)
+    told = situation.last_full_raise
+    if table.structure == FIXED_LIMIT and not situation.bet_of_round and told in (table.small_bet, table.big_bet):
+        hand.full = told
     if hand.street == 0 and situation.blinds and not table.bring_in:
         hand.bet_to = hand.base = max(table.big_blind, situation.straddle or 0)
         hand.bets = hand.raises = 1
@@ -171,8 +174,6 @@ def _levels(hand: Hand, situation: Situation) -> None:
         if situation.straddle and hand.street == 0 and hand.bet_to == situation.straddle and hand.bets == 1:
             big = table.big_blind  # nobody has raised: the profile says what a straddle makes of the first raise
             hand.full = situation.straddle if table.straddle_doubles else situation.straddle - big
-    elif situation.bet_of_round == 0 and situation.last_full_raise in (table.small_bet, table.big_bet):
-        hand.full = situation.last_full_raise
 
 
 def _is_post(prior: Prior, situation: Situation) -> bool:
