@@ -93,8 +93,9 @@ class Patches:
         for _ in range(min(PATCHES_A_FRAME, len(self._places))):
             n = self._next
             patch = self._patch(picture, n)
-            (dx, dy), response = cv2.phaseCorrelate(self._first[n], patch, self._window)
             sharp = _edges(patch) / max(self._edges[n], 1e-6)
+            # It multiplies its arguments by the window where they are: give it copies.
+            (dx, dy), response = cv2.phaseCorrelate(self._first[n].copy(), patch, self._window)
             self._round.append((dx, dy, sharp) if response > RESPONSE else None)
             self._next = (n + 1) % len(self._places)
             if self._next == 0:
