@@ -104,13 +104,15 @@ class Clocks(msgspec.Struct, frozen=True, kw_only=True):
     """What is true of times at the table.
 
     The camera stamps ``camera_late_ms`` too early (so much must be added), has a frame every ``frame_ms`` and reports
-    after ``report_ms``; with ``hands`` a hand hides each landing for `HAND_MS`.  The dealer's key follows a word after
-    ``reaction_ms`` (the middle of a skewed distribution).  ``beat_s`` is from one falling chip to the next.
+    after ``report_ms``, each end of its spans ``margin_ms`` further out for what it does not know of its own clock;
+    with ``hands`` a hand hides each landing for `HAND_MS`.  The dealer's key follows a word after ``reaction_ms`` (the
+    middle of a skewed distribution).  ``beat_s`` is from one falling chip to the next.
     """
 
     camera_late_ms: float = 23.0
     frame_ms: float = 1000 / 60
     report_ms: float = 60.0
+    margin_ms: float = 17.0
     hands: bool = False
     beat_s: float = 0.75
     reaction_ms: float = 450.0
@@ -263,8 +265,8 @@ class Stand:
         early, late = at_ns - before, at_ns - before + frame
         if clocks.hands:
             early, late = at_ns - rng.uniform(*HAND_MS[0]) * MS, at_ns + rng.uniform(*HAND_MS[1]) * MS
-        shift = clocks.camera_late_ms * MS
-        span = {"earliest_ns": round(early - shift), "latest_ns": round(late - shift)}
+        shift, margin = clocks.camera_late_ms * MS, clocks.margin_ms * MS
+        span = {"earliest_ns": round(early - shift - margin), "latest_ns": round(late - shift + margin)}
         line = {
             "o": "landed", "device": "camera", "span": span, "seat": str(place), "x_mm": 0, "y_mm": 0, "area_mm2": 1190,
         }  # fmt: skip
