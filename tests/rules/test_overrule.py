@@ -8,7 +8,7 @@ from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.outlets.wording import announce
 from tabled.rules.errors import IllegalAct
 from tabled.rules.hand import Hand
-from tabled.rules.overrule import overrule, recounted
+from tabled.rules.overrule import allowed, overrule, recounted
 from tests.rules.deal import deal, play
 from tests.rules.table import chips_of, load, open_to
 
@@ -106,3 +106,84 @@ def test_what_the_floor_cannot_decide(action, to, text):
     hand = play(deal([1000] * 4), "3 raise 300")
     with pytest.raises(IllegalAct, match=text):
         overrule(hand, LAW, "4", action, to)
+
+
+@pytest.mark.parametrize(
+    ("stacks", "acts", "seat", "text"),
+    [
+        ([1000] * 4, ("3 raise 300",), "4", 'fold, call (300), raise with "to" from 301 to 1000, all_in (1000)'),
+        ([1000, 1000, 1000, 301], ("3 raise 300",), "4",
+         'fold, call (300), raise with "to" from 301 to 301, all_in (301)'),
+        ([1000, 1000, 1000, 300], ("3 raise 300",), "4", "fold, call (300), all_in (300)"),
+        ([1000, 1000, 1000, 200], ("3 raise 300",), "4", "fold, call (200), all_in (200)"),
+        ([1000] * 3, ("3 call", "1 call"), "2", 'fold, check, raise with "to" from 101 to 1000, all_in (1000)'),
+        ([1000] * 3, ("3 call", "1 call", "2 check", "street"), "1",
+         'fold, check, bet with "to" from 1 to 900, all_in (900)'),
+    ],
+)  # fmt: skip
+def test_what_the_floor_can_decide_is_said_in_amounts(stacks, acts, seat, text):
+    assert allowed(play(deal(stacks), *acts), seat) == text
+
+
+def test_a_stack_put_right_holds_at_least_the_bet():
+    hand = play(deal([1000] * 4), "3 raise 300")
+    assert recounted(hand, "3", 300).stack_of("3") == 0
+    assert recounted(hand, "3", 450).stack_of("3") == 150
+    with pytest.raises(IllegalAct, match="seat 3 has bet 300: its stack on this street is no less than that, not 299"):
+        recounted(hand, "3", 299)
+
+
+LIMIT = {"structure": "fixed-limit", "limits": {"small_bet": 100, "big_bet": 200, "raises_cap": 3}}
+
+
+def short_limit(stack: int = 1000):
+    """A is all-in for 30 of 100 at limit, half-bet rule: B may complete."""
+    hand = play(deal([130, stack, 1000], law="dutch-half-bet", **LIMIT), "3 call", "1 call", "2 check", "street")
+    return play(hand, "1 raise 30")
+
+
+@pytest.mark.parametrize(
+    ("hand", "seat", "action", "to", "ruled"),
+    [
+        (short_limit(), "2", "complete", None, ("complete", 100)),
+        (short_limit(), "2", "raise", 100, ("complete", 100)),
+        (short_limit(), "2", "raise", 130, ("raise", 130)),
+        (short_limit(180), "2", "complete", None, ("complete", 80)),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "all_in", None, ("raise", 1000)),
+        (play(deal([200, 1000, 1000]), "3 raise 300"), "1", "all_in", None, ("call", 200)),
+        (play(deal([200, 1000, 1000]), "3 raise 300"), "1", "raise", 200, ("call", 200)),
+        (play(deal([300, 1000, 1000]), "3 raise 300"), "1", "all_in", 300, ("call", 300)),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "raise", 301, ("raise", 301)),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "call", 300, ("call", 300)),
+    ],
+)
+def test_a_decision_is_named_for_what_it_is(hand, seat, action, to, ruled):
+    judged = overrule(hand, load("dutch-half-bet"), seat, action, to)
+    assert (judged.ruling.verb, judged.ruling.to) == ruled
+    assert judged.ruling.all_in is (judged.after.stack_of(seat) == 0)
+
+
+@pytest.mark.parametrize(
+    ("hand", "seat", "action", "to", "code"),
+    [
+        (short_limit(), "2", "complete", None, None),
+        (short_limit(), "2", "raise", 100, None),
+        (short_limit(), "2", "raise", 120, "departs_complete"),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "call", None, None),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "fold", None, None),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "all_in", None, None),
+        (play(deal([200, 1000, 1000]), "3 raise 300"), "1", "all_in", None, None),
+        (play(deal([1000] * 3), "3 raise 300"), "1", "raise", 301, "departs_raise"),
+        (play(deal([1000] * 3, structure="pot-limit"), "3 raise 300"), "1", "raise", 1000, None),
+        (play(deal([5000] * 3, structure="pot-limit"), "3 raise 300"), "1", "all_in", None, "departs_raise"),
+        (play(deal([1000, 1000, 1000, 130]), "3 call", "4 raise 130", "1 call", "2 call"), "3", "raise", 500,
+         "departs_call"),
+    ],
+)  # fmt: skip
+def test_what_the_law_would_have_made_of_it_is_said_where_it_is_another_thing(hand, seat, action, to, code):
+    departs = overrule(hand, hand_law(hand), seat, action, to).ruling.departs
+    assert (departs and departs.code) == code
+
+
+def hand_law(hand):
+    return load("dutch-half-bet" if hand.table.half else "tda-2024")
