@@ -19,7 +19,7 @@ from tabled.shell import judge_cases
 from tests.rules import chance
 from tests.rules.facts import FACTS, Said, contradictions
 from tests.rules.shared import records
-from tests.rules.table import judged, load, situation
+from tests.rules.table import judged, load, profile, situation
 from tests.rules.test_setups import passive
 from tests.rules.test_wording import COMPOSED, emitted
 
@@ -169,6 +169,43 @@ def test_the_floor_is_told_why_and_what_it_may_choose():
     spectator = judged("swedish", situation("A 4500/500* B 4800/200* C 5000", "C", 500, prior="A bet 500, B put 200"),
                        "spectator points", put_by="B").ruling  # fmt: skip
     assert [(c.action, c.to) for c in spectator.candidates] == [("stands", None), ("corrected", 500)]
+
+
+@pytest.mark.parametrize(
+    ("law", "acts", "found"),
+    [
+        ({"ask_floor": ["string_first_motion"]}, ("B put 500 500", "B again", "B put 500"),
+         [("call", 500), ("raise", 1000)]),
+        ({"ask_floor": ["string_first_motion"]}, ("B put 500", "B again", "B put 500"), []),  # the same either way
+        ({"ask_floor": ["undercall"]}, ("B put 100",), [("call", 500), ("fold", None)]),
+        ({"ask_floor": []}, ("B put 500 500", "B again", "B put 500"), []),
+        ({"ask_floor": ["speech_vs_chips"]}, ("B put 500 500", "B say call after"), [("raise", 1000), ("call", 500)]),
+        ({"ask_floor": ["speech_vs_chips"]}, ("B put 500 500", "B say fold after"), [("raise", 1000), ("fold", None)]),
+        ({}, ("B say other hm",), [("pending", None), ("call", 500), ("fold", None)]),
+        ({}, ("B put 500 500 dropped",), [("pending", None), ("raise", 1000)]),
+        ({}, ("B push 500 500 short", "B pull 500 500"), [("pending", None), ("raise", 1000)]),
+    ],
+)  # fmt: skip
+def test_what_the_floor_may_choose_is_what_the_other_readings_come_to(law, acts, found):
+    where = situation("A 4500/500* B 5000 C 5000", "B", 500, prior="A bet 500", blinds=(50, 100))
+    told = judged(profile("swedish", **law), where, *acts).ruling
+    assert [(c.action, c.to) for c in told.candidates] == found
+    assert told.floor is bool(found)
+
+
+def test_what_the_floor_may_choose_where_there_is_no_bet():
+    where = situation("A 5000 B 5000", "A", pot=300)
+    told = judged("swedish", where, "A put 500 dropped").ruling
+    assert [(c.action, c.to) for c in told.candidates] == [("pending", None), ("bet", 500)]
+    told = judged("swedish", where, "A say other hm").ruling
+    assert [(c.action, c.to) for c in told.candidates] == [("pending", None), ("check", 0), ("fold", None)]
+
+
+def test_what_the_floor_may_choose_over_a_short_all_in_at_limit():
+    where = situation("A 0/5* B 500 C 500", "B", 5, 20, prior="A all-in 5", structure="fixed-limit", blinds=(10, 20),
+                      limits={"small_bet": 20, "big_bet": 40})  # fmt: skip
+    told = judged("dutch-half-bet", where, "B put 10 10 dropped").ruling
+    assert [(c.action, c.to) for c in told.candidates] == [("pending", None), ("complete", 20)]
 
 
 def test_a_candidate_tells_no_stack():
