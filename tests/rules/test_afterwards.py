@@ -83,6 +83,13 @@ def test_tda_49_the_count_that_was_named_and_no_other_is_accepted(acts, line, ac
         assert (ruling.verb, ruling.to) == ("call", 18000)
 
 
+def test_tda_49_a_count_that_is_right_or_of_nothing_is_no_wrong_one():
+    assert rule(TDA, facing(), "dealer quotes 500", "B put 500").reason.code == "call"
+    opening = situation("A 5000 B 5000", "A")
+    assert rule(TDA, opening, "dealer quotes 300", "A put 100 100 100").verb == "bet"
+    assert rule(TDA, facing(), "dealer quotes 300", "B did call 300").reason.code == "call"
+
+
 def test_tda_49_at_pot_limit_a_count_over_the_bet_may_be_the_pot():
     assert counted_wrong("C say number 13000", structure="pot-limit").reason.code == "accepted_action"
     where = facing(structure="pot-limit", pot=300)

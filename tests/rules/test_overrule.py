@@ -83,7 +83,8 @@ def test_the_bring_in_decided_by_the_floor_is_paid_and_not_owed_twice():
     assert hand.owes_bring_in
     brought = overrule(hand, LAW, hand.to_act, "bet", 5)
     assert (brought.ruling.action, brought.ruling.verb, brought.after.owes_bring_in) == ("bring_in", "bring-in", False)
-    assert overrule(hand, LAW, hand.to_act, "bet", 20).after.owes_bring_in is False
+    opened = overrule(hand, LAW, hand.to_act, "bet", 20)
+    assert (opened.after.owes_bring_in, opened.ruling.to, opened.after.bet_to) == (False, 20, 20)
 
 
 def test_an_opening_decided_by_the_floor():
@@ -97,7 +98,7 @@ def test_an_opening_decided_by_the_floor():
 @pytest.mark.parametrize(
     ("action", "to", "text"),
     [
-        ("raise", 200, "200 is no raise over 300"), ("raise", 2000, "2000 cannot stand"), ("check", None, "owes 300"),
+        ("raise", 200, "200 is no raise over 300"), ("raise", 300, "300 is no raise over 300"), ("raise", 2000, "2000 cannot stand"), ("check", None, "owes 300"),
         ("stands", None, "not 'stands'"), ("raise", None, 'needs "to"'), ("all_in", 500, "all-in is 1000"),
         ("call", 200, "leaves it at 300, not 200"), ("fold", 300, "leaves it at 0"),
     ],
