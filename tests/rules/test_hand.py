@@ -148,7 +148,7 @@ def test_stud_opener_may_complete_at_once_and_a_short_bring_in_keeps_the_price()
         )  # fmt: skip
 
     hand = play(dealt(500), "2 raise 10")
-    assert (hand.bet_to, hand.faced("3").min_to) == (10, 20)
+    assert (hand.bet_to, hand.faced("3").min_to, hand.owes_bring_in) == (10, 20, False)
     hand = play(dealt(3), "2 bring-in")
     assert (hand.bet_of("2"), hand.faced("3").to_call, hand.faced("3").min_to) == (2, 5, 10)
 

@@ -98,7 +98,8 @@ def test_an_opening_decided_by_the_floor():
 @pytest.mark.parametrize(
     ("action", "to", "text"),
     [
-        ("raise", 200, "200 is no raise over 300"), ("raise", 300, "300 is no raise over 300"), ("raise", 2000, "2000 cannot stand"), ("check", None, "owes 300"),
+        ("raise", 200, "200 is no raise over 300"), ("raise", 300, "300 is no raise over 300"),
+        ("raise", 2000, "2000 cannot stand"), ("check", None, "owes 300"),
         ("stands", None, "not 'stands'"), ("raise", None, 'needs "to"'), ("all_in", 500, "all-in is 1000"),
         ("call", 200, "leaves it at 300, not 200"), ("fold", 300, "leaves it at 0"),
     ],
