@@ -324,7 +324,7 @@ def _judge_size(found_mm: float, given_mm: float) -> None:
     if abs(found_mm / given_mm - 1) > MAX_SIZE_OFF:
         raise StepError(
             f"the markers are {found_mm:.1f} mm wide on this felt, not {given_mm:g}: measure the black square and give "
-            "--size, or the places were measured in another unit",
+            "--size-mm, or the places were measured in another unit",
             code="size",
         )
 

@@ -48,10 +48,11 @@ def check(text: str, registry: Registry, *, known_only: bool = False, status: St
         if (
             header[:1] != ["uid"]
             or not set(header) <= set(COLUMNS)
+            or len(set(header)) < len(header)
             or (not known_only and "denomination" not in header)
         ):
             return Rows(
-                {}, 0, ("row 1: must be the header uid,denomination,status,series (the last two may be left out)",)
+                {}, 0, (f"row 1: must be the header {','.join(COLUMNS)}, with commas (the last two may be left out)",)
             )
         for row in lines:
             number = lines.line_num
@@ -74,6 +75,8 @@ def check(text: str, registry: Registry, *, known_only: bool = False, status: St
                     f"UID {uid} is in the registry as {known.denomination} {known.status} {known.series}".rstrip()
                     + "; change a status with 'registry status', or take the row out"
                 )
+            if any(cell.strip() for cell in row[len(header) :]):
+                says.append("has more cells than the header; write 1000, not 1,000, and quote a text with a comma")
             problems += [f"row {number}: {text}" for text in says]
             if chip is not None and not says:
                 if known == chip:

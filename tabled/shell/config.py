@@ -359,14 +359,20 @@ def load_registry(path: Path) -> ChipRegistry:
         raise ConfigError(f"{path}: is not UTF-8 text; export the registry as CSV again") from problem
     rows = csv.reader(text.splitlines())
     header = next((row for _, row in _rows(rows, path)), None)
-    if header is None or [h.strip().lower() for h in header[:2]] != ["uid", "denomination"]:
-        raise ConfigError(f"{path}: row 1 must be the header uid,denomination")
-    third = header[2].strip().lower() if len(header) > 2 else ""
+    names = [h.strip().lower() for h in header or ()]
+    if names[:2] != ["uid", "denomination"] or any(names.count(n) > 1 for n in names if n):
+        raise ConfigError(f"{path}: row 1 must be the header uid,denomination[,status], with commas, each name once")
+    status_at = names.index("status") if "status" in names else None
     chips: dict[str, int] = {}
     barred: dict[str, str] = {}
     for number, row in _rows(rows, path):
         if not row:
             continue
+        if any(cell.strip() for cell in row[len(names) :]):
+            raise ConfigError(
+                f"{path}: row {number}: has more cells than the header; write 1000, not 1,000, and quote a text with "
+                "a comma"
+            )
         uid, value = row[0].strip().upper(), row[1].strip() if len(row) > 1 else ""
         if len(uid) != 16 or any(c not in "0123456789ABCDEF" for c in uid):
             raise ConfigError(f"{path}: row {number}: {row[0]!r} is no UID of 16 hexadecimal digits")
@@ -374,9 +380,9 @@ def load_registry(path: Path) -> ChipRegistry:
             raise ConfigError(f"{path}: row {number}: {value!r} is no denomination; write a whole number above 0")
         if uid in chips or uid in barred:
             raise ConfigError(f"{path}: row {number}: UID {uid} stands in the file twice; keep one of the two rows")
-        status = row[2].strip().lower() if third == "status" and len(row) > 2 else ""
+        status = row[status_at].strip().lower() if status_at is not None and len(row) > status_at else ""
         if status not in ("", *STATUSES):
-            raise ConfigError(f"{path}: row {number}: {row[2][:40]!r} is no status; write one of {', '.join(STATUSES)}")
+            raise ConfigError(f"{path}: row {number}: {status[:40]!r} is no status; write one of {', '.join(STATUSES)}")
         if status in ("", "issued"):
             chips[uid] = int(value)
         else:

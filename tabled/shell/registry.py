@@ -85,7 +85,10 @@ def decode(raw: bytes, name: str) -> Registry:
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
             base.deserialize(raw)
             return _registry(base, name)
-    except sqlite3.Error as problem:
+    except RegistryError:
+        raise
+    except (sqlite3.Error, ValueError, TypeError, MemoryError) as problem:
+        # A flipped bit makes a number of a text, or a text that is no UTF-8, which sqlite3 passes on as it is.
         raise RegistryError(
             f"{name}: is damaged or no chip registry ({problem}); restore it from its .bak"
         ) from problem

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from calibration.registry_csv import check, export
 from calibration.steps import StepError
 from hw_sim.exercise import Stand, Truth
 from tabled.shell.config import load_registry
-from tabled.shell.registry import Chip, Registry, RegistryError, age_text, load, read
+from tabled.shell.registry import Chip, Registry, RegistryError, age_text, decode, load, read
 from tests.calibration.robot import Robot, given
 
 HOUR = 3_600 * 10**9
@@ -105,6 +106,37 @@ def test_no_damaged_byte_is_taken_for_a_registry(data: st.DataObject, tmp_path_f
         assert (found.chips, found.digest) == (whole.chips, whole.digest)
 
 
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("UPDATE chips SET series = ?", b"\xff\xfe"),
+        ("UPDATE about SET value = ? WHERE key = 'edition'", "x"),
+        ("UPDATE about SET value = ? WHERE key = 'denominations'", "25-100"),
+    ],
+)
+def test_damage_of_any_kind_leaves_the_copy_in_force(room: Path, tmp_path: Path, sql: str, value: object) -> None:
+    fill(room)
+    copy = tmp_path / "copy"
+    good = load(room, copy, wall_ns=5)
+    with sqlite3.connect(room) as base:
+        base.execute(sql, (value,))
+    base.close()
+    with pytest.raises(RegistryError, match="restore it from its"):
+        read(room)
+    assert load(room, copy, wall_ns=6).chips == good.chips
+
+
+def test_flipped_bits_are_refused_in_words(room: Path) -> None:
+    whole, raw = fill(room), room.read_bytes()
+    for at in (k for k in range(0, len(raw), 7) if raw[k]):
+        for bit in (1, 8, 0x40, 0x80):
+            try:
+                found = decode(raw[:at] + bytes([raw[at] ^ bit]) + raw[at + 1 :], "r")
+            except RegistryError:
+                continue
+            assert found.chips == whole.chips
+
+
 def test_the_last_copy_holds_while_the_share_is_down_and_says_its_age(room: Path, tmp_path: Path) -> None:
     copy = tmp_path / "table.journal.chips"
     live = fill(room)
@@ -161,7 +193,17 @@ def test_every_wrong_row_is_named_and_nothing_is_half_imported(room: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["", "denomination,uid\n", "uid,worth\n", "uid,denomination\n", 'uid,denomination\n"x\n']
+    "text",
+    [
+        "",
+        "denomination,uid\n",
+        "uid,worth\n",
+        "uid,denomination\n",
+        'uid,denomination\n"x\n',
+        f"uid,denomination\n{uid(60)},25,000\n",
+        f"uid,denomination,denomination\n{uid(60)},25,100\n",
+        f"uid;denomination\n{uid(60)};25\n",
+    ],
 )
 def test_a_file_that_is_no_list_of_chips_is_refused(room: Path, text: str) -> None:
     assert check(text, read(room)).problems

@@ -184,6 +184,25 @@ def test_a_wrong_status_is_named_with_its_row(tmp_path: Path, rows: str, says: s
         load_registry(chips(tmp_path, HEAD + rows))
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("uid,denomination\n" + "A" * 16 + ",1,000\n", "row 2: has more cells than the header; write 1000, not 1,000"),
+        ("uid,denomination,denomination\n" + "A" * 16 + ",1,5\n", "each name once"),
+        ("uid;denomination\n" + "A" * 16 + ";1\n", "with commas"),
+    ],
+)
+def test_a_cell_too_many_is_no_smaller_chip(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_registry(chips(tmp_path, text))
+
+
+def test_the_status_is_found_by_its_name_wherever_its_column_is(tmp_path: Path) -> None:
+    rows = "A" * 16 + ",25,2026,stolen\n" + "B" * 16 + ",25,2026\n" + "C" * 16 + ",25,,,\n"
+    found = load_registry(chips(tmp_path, "uid,denomination,series,status\n" + rows))
+    assert (found.values, found.barred) == ({"B" * 16: 25, "C" * 16: 25}, {"A" * 16: "stolen"})
+
+
 def test_the_configuration_tree_is_checked_without_a_file_too() -> None:
     with pytest.raises(ConfigError, match="in camera"):
         convert({"camera": {}}, "test")
