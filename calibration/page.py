@@ -31,6 +31,8 @@ MAX_BODY = 1 << 20
 MAX_OPTIONS = 64
 WAIT_S = 20.0
 """How long a request for events is held when there is none."""
+LOOK_S = 0.05
+"""How often such a request looks whether there is one."""
 _WEB = Path(__file__).parent / "web"
 _FILES = {
     "": ("index.html", "text/html"),
@@ -111,7 +113,7 @@ class Page:
         """Only by this machine's names, with the token, and orders only as JSON (which no foreign form can send)."""
         first = request.path.split("/")[1] if request.path.count("/") else ""
         response: web.StreamResponse
-        if (urlsplit(f"//{request.host}").hostname or "") not in ("127.0.0.1", "localhost", "::1"):
+        if _host(request.host) not in ("127.0.0.1", "localhost", "::1"):
             response = web.Response(status=403, text="Open this page by the address 127.0.0.1.\n")
         elif not hmac.compare_digest(first.encode(), self.token.encode()):
             response = web.Response(status=404, text="Open the page by the whole address in the terminal.\n")
@@ -149,8 +151,17 @@ class Page:
             after = int(request.query.get("after", "0"))
         except ValueError:
             raise web.HTTPBadRequest(reason="after is a number") from None
-        found = await asyncio.to_thread(self.runner.events, after, WAIT_S)
+        found = await self._news(after)
         return _json({"events": found, "running": self.runner.running, "question": self.runner.question})
+
+    async def _news(self, after: int) -> list[dict[str, Any]]:
+        """Events since ``after``.  It waits here and not in a thread: a page that was closed while it waited would hold
+        its thread for so long, and a handful of them would hold up every other request."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + WAIT_S
+        while not (found := self.runner.events(after, 0.0)) and loop.time() < until and self._web is not None:
+            await asyncio.sleep(LOOK_S)
+        return found
 
     async def _look(self, request: web.Request) -> web.Response:  # noqa: ARG002  aiohttp's signature
         picture = self.runner.picture
@@ -220,6 +231,14 @@ async def body(request: web.Request) -> dict[str, Any]:
     if not isinstance(order, dict):
         raise web.HTTPBadRequest(reason="an order is an object")
     return order
+
+
+def _host(named: str) -> str:
+    """The name in a request's Host, "" for one that is none."""
+    try:
+        return urlsplit(f"//{named}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _json(value: Any, status: int = 200) -> web.Response:

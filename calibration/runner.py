@@ -101,8 +101,8 @@ class Runner:
 
     def ask(self, question: str, choices: Sequence[str] = (), default: str = "") -> str:
         """A question; waits for its answer or `Stopped`."""
-        number = self._tell(kind="ask", text=question, choices=list(choices), default=default)
-        with self._changed:
+        with self._changed:  # told and open in one: an answer may come at once
+            number = self._tell(kind="ask", text=question, choices=list(choices), default=default)
             self.question = {"n": number, "text": question, "choices": list(choices), "default": default}
             self._answer = None
             try:
@@ -156,4 +156,4 @@ class Runner:
             }
         with self._changed:
             self.running = ""
-        self._tell(**ended)
+            self._tell(**ended)  # before another step can begin

@@ -162,6 +162,9 @@ def test_only_who_has_the_address_may_speak_to_it(serve: Callable[[Work], None])
                 assert answer.status == 404, path
         async with session.get(f"{page.url}state", headers={"Host": "evil.example"}) as answer:
             assert answer.status == 403
+        for host in ("[::1", "a:b:c", "127.0.0.1.evil.example", "127.0.0.1@evil.example"):
+            async with session.get(f"{page.url}state", headers={"Host": host}) as answer:
+                assert answer.status == 403, host
         async with session.post(f"{page.url}run", data=b'{"step":"asks"}', headers={"Content-Type": "text/plain"}) as a:
             assert a.status == 415, "what a foreign page may send without asking is refused"
         async with session.get(page.url) as answer:
@@ -170,6 +173,22 @@ def test_only_who_has_the_address_may_speak_to_it(serve: Callable[[Work], None])
             assert "default-src 'none'" in policy
             assert answer.headers["Cache-Control"] == "no-store"
         assert len(page.token) >= 20
+
+    serve(work)
+
+
+def test_pages_that_were_left_hold_up_nobody(serve: Callable[[Work], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "WAIT_S", 3_600.0)
+
+    async def work(session: aiohttp.ClientSession, page: Page) -> None:
+        waiting = [asyncio.create_task(session.get(f"{page.url}events?after=9")) for _ in range(40)]
+        await asyncio.sleep(0.2)
+        for one in waiting[:20]:  # closed; the others still wait
+            one.cancel()
+        async with session.get(f"{page.url}state") as answer:
+            assert answer.status == 200
+        await page.stop()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
     serve(work)
 
