@@ -52,7 +52,7 @@ from tabled.shell.intake import Intake
 from tabled.shell.orders import what_became_of
 from tabled.shell.profiles import load as load_profile
 from tabled.shell.readers import Readers
-from tabled.shell.registry import Registry, RegistryError
+from tabled.shell.registry import Registry, RegistryError, Share
 from tabled.shell.registry import load as load_room
 from tabled.shell.rendering import WORDING, origin_of, renderer
 from tabled.shell.sight import Sight
@@ -85,7 +85,8 @@ class Daemon:
         self._trouble: dict[str, Reason] = {}
         self._watch = HealthWatch()
         self._checkup = Checkup(self._table.layout, calibration_of(config), self._table.camera)
-        self._chips = ChipBook(room_registry(config)) if config.chips.registry else None
+        self._share = Share()
+        self._chips = ChipBook(room_registry(config, self._share)) if config.chips.registry else None
         self._sick = asyncio.Event()
         self._sight = Sight(config, self._table.calibration, self._on_observation, self._sick.set, self._intake.__len__)
         self._shown: TableView | None = None
@@ -280,7 +281,7 @@ class Daemon:
         while True:
             await asyncio.sleep(REGISTRY_PERIOD_S)
             try:
-                now = await loop.run_in_executor(None, room_registry, self._config)
+                now = await loop.run_in_executor(None, room_registry, self._config, self._share)
             except ConfigError as problem:
                 copied_ns = chips.registry.copied_ns or wall_ns()
                 now = msgspec.structs.replace(chips.registry, copied_ns=copied_ns, why=str(problem))
@@ -425,13 +426,13 @@ def table_config(config: Config) -> TableConfig:
     )
 
 
-def room_registry(config: Config) -> Registry:
+def room_registry(config: Config, share: Share | None = None) -> Registry:
     """The room's registry, or this table's own copy of it beside the journal while it cannot be reached.
 
     Raises `ConfigError` where there is neither.
     """
     try:
-        return load_room(Path(config.chips.registry), Path(f"{config.journal.file}.chips"), wall_ns())
+        return load_room(Path(config.chips.registry), Path(f"{config.journal.file}.chips"), wall_ns(), share)
     except RegistryError as problem:
         raise ConfigError(str(problem)) from problem
 

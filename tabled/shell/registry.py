@@ -13,7 +13,9 @@ import hashlib
 import os
 import secrets
 import sqlite3
+import threading
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -23,6 +25,7 @@ SCHEMA = 1
 APPLICATION_ID = 0x74424350
 MAX_CHIPS = 1_000_000
 MAX_BYTES = 256 << 20
+SHARE_S = 10.0
 Status = Literal["issued", "cage", "void", "stolen"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """All but the first are no money on a table."""
@@ -94,13 +97,41 @@ def decode(raw: bytes, name: str) -> Registry:
         ) from problem
 
 
-def load(path: Path, copy: Path, wall_ns: int) -> Registry:
+class Share:
+    """Reads files of a network share, which hangs whoever reads it while its server is gone: in a thread that nobody
+    waits for longer than ``within_s`` (seconds), and one at a time.  Any thread, one call at once."""
+
+    def __init__(self, within_s: float = SHARE_S) -> None:
+        self._within_s = within_s
+        self._reading: Future[bytes] | None = None
+
+    def bytes_of(self, path: Path) -> bytes:
+        """The bytes of a registry; raises `RegistryError` where they cannot be read, or do not come."""
+        if self._reading is None or self._reading.done():
+            self._reading = Future()
+            threading.Thread(target=_fill, args=(self._reading, path), name="registry", daemon=True).start()
+        try:
+            return self._reading.result(self._within_s)
+        except TimeoutError:
+            raise RegistryError(
+                f"{path}: does not answer for {self._within_s:g} s; check the network and the share"
+            ) from None
+
+
+def _fill(reading: Future[bytes], path: Path) -> None:
+    try:
+        reading.set_result(_bytes(path))
+    except BaseException as problem:  # raised again where it is awaited
+        reading.set_exception(problem)
+
+
+def load(path: Path, copy: Path, wall_ns: int, share: Share | None = None) -> Registry:
     """The registry, or the last copy of it while ``path`` cannot be read.
 
     A good reading renews ``copy`` where it differs.  Raises `RegistryError` when there is neither.
     """
     try:
-        raw = _bytes(path)
+        raw = _bytes(path) if share is None else share.bytes_of(path)
         found = decode(raw, str(path))
     except RegistryError as problem:
         return _from_copy(copy, str(problem), problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from calibration.registry_csv import check, export
 from calibration.steps import StepError
 from hw_sim.exercise import Stand, Truth
 from tabled.shell.config import load_registry
-from tabled.shell.registry import Chip, Registry, RegistryError, age_text, decode, load, read
+from tabled.shell.registry import Chip, Registry, RegistryError, Share, age_text, decode, load, read
 from tests.calibration.robot import Robot, given
 
 HOUR = 3_600 * 10**9
@@ -152,6 +153,20 @@ def test_the_last_copy_holds_while_the_share_is_down_and_says_its_age(room: Path
     assert len(read(copy).chips) == 12
     room.write_bytes(room.read_bytes()[:5000])  # half a file: somebody copied it by hand
     assert load(room, copy, NOW + 5 * HOUR).chips == newer.chips
+
+
+def test_a_share_that_hangs_is_away_until_it_answers(room: Path, tmp_path: Path) -> None:
+    whole, copy, share, hangs = fill(room), tmp_path / "copy", Share(0.2), tmp_path / "hangs"
+    assert load(room, copy, 5, share).copied_ns is None
+    os.mkfifo(hangs)  # whoever opens it waits
+    for _ in range(3):
+        found = load(hangs, copy, 6, share)
+        assert (found.chips, found.copied_ns, "does not answer" in found.why) == (whole.chips, 5, True)
+    assert sum(thread.name == "registry" for thread in threading.enumerate()) == 1
+    hangs.write_bytes(room.read_bytes())
+    patient = Share(60)
+    patient._reading = share._reading
+    assert load(hangs, copy, 7, patient).copied_ns is None
 
 
 def test_without_file_and_copy_it_says_what_to_do(tmp_path: Path) -> None:
