@@ -26,6 +26,8 @@ REWIRED = "calibration_antenna_rewired"
 UNMEASURED = "calibration_antenna_unmeasured"
 SPREAD = "calibration_clock_spread"
 PANEL = "calibration_panel_clock"
+CHANGED = "calibration_changed"
+DAMAGED = "calibration_damaged"
 
 DEAD_MS = 10_000
 """An antenna without a clean look for so long is dead, where every look is heard."""
@@ -66,13 +68,22 @@ class CameraNow(msgspec.Struct, frozen=True, kw_only=True):
     moved_upx: int | None = None
 
 
+class FilesNow(msgspec.Struct, frozen=True, kw_only=True):
+    """The calibration's files now: the digest of them, or why they cannot be read and the step that makes them."""
+
+    digest: str = ""
+    why: str = ""
+    step: str = ""
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """How the devices are.  ``panels`` is the width of each panel's clock in ms; ``camera`` None: the table has "
-    "none."""
+    """How the devices are.  ``panels`` is the width of each panel's clock in ms; ``camera`` None: the table has
+    none; ``files`` None: they were not read again."""
 
     antennas: tuple[AntennaNow, ...] = ()
     panels: Mapping[str, int] = {}
     camera: CameraNow | None = None
+    files: FilesNow | None = None
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -86,6 +97,7 @@ class Finding(msgspec.Struct, frozen=True):
 def check(calibration: Calibration, now: Snapshot) -> tuple[Finding, ...]:
     """Everything that is not as it was measured."""
     return (
+        *_files(calibration, now),
         *_sections(calibration, now),
         *_camera(calibration, now),
         *_antennas(calibration, now),
@@ -95,6 +107,16 @@ def check(calibration: Calibration, now: Snapshot) -> tuple[Finding, ...]:
 
 def _found(code: str, step: str, **params: int | str) -> Finding:
     return Finding(step, Reason(code, {**params, "step": step}), code in FOR_DEALER)
+
+
+def _files(calibration: Calibration, now: Snapshot) -> Iterator[Finding]:
+    files = now.files
+    if files is None:
+        return
+    if files.why:
+        yield _found(DAMAGED, files.step or "list", why=files.why[:240])
+    elif files.digest != calibration.digest:
+        yield _found(CHANGED, "check")
 
 
 def _sections(calibration: Calibration, now: Snapshot) -> Iterator[Finding]:

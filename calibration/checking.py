@@ -46,10 +46,15 @@ def command(
     folder: Path | None,
 ) -> None:
     """Does the table still stand as it was measured?  Names the step to repeat."""
-    found = sections.load(folder or ctx.obj or Path("calibration"))
+    table = _config(config) if config is not None else None
+    given = folder or (ctx.parent.params.get("folder") if ctx.parent is not None else None)
+    folder = given or _folder_of(table) or Path("calibration")
+    found = sections.load(folder)
+    if not found.digest:
+        raise StepError(f"{folder}: nothing was measured yet; 'tabled calibrate --folder {folder}'", code="nothing")
     now = Snapshot()
-    if config is not None:
-        now = _devices(_config(config), found, seconds)
+    if table is not None:
+        now = _devices(table, found, seconds)
     if picture:
         now = msgspec.structs.replace(now, camera=_looked(found, picture, dictionary, now.camera))
     findings = check(found, now)
@@ -57,7 +62,19 @@ def command(
         click.echo(say(finding.reason, "en"))
     if findings:
         raise SystemExit(1)
+    if table is None and not picture:
+        click.echo(
+            f"calibration {found.digest[:12]}: its files are whole, and nothing else was looked at; give --config "
+            "table.toml (readers, panel, camera), --picture (markers), or both"
+        )
+        return
     click.echo(f"calibration {found.digest[:12]}: all stands as it was measured")
+
+
+def _folder_of(table: Config | None) -> Path | None:
+    """The folder that the table itself takes."""
+    camera = table.camera if table is not None else None
+    return Path(camera.calibration) if camera is not None and camera.calibration else None
 
 
 def _config(path: Path) -> Config:

@@ -6,15 +6,18 @@ together with the devices' health is all that `calibration.check` wants to know.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
-from calibration.check import AntennaNow, CameraNow, Finding, Snapshot, check
+from calibration.check import AntennaNow, CameraNow, FilesNow, Finding, Snapshot, check
 from firmware_bridge.supervisor import DeviceHealth
 from firmware_bridge.wire import AnyObservation, CleanEmpty, Present
 from tabled.model.calibration import Calibration
 from tabled.model.camera import AnyCameraObservation, CameraTrust, ChipsLanded
 from tabled.model.layout import Layout
 from tabled.model.ruling import Reason
+from tabled.sensing import sections
 
 PERIOD_NS = 60_000_000_000
 MS = 1_000_000
@@ -33,7 +36,9 @@ Spot = tuple[str, int]
 class Checkup:
     """Notes observations as they come; `due` looks at everything now and then."""
 
-    def __init__(self, layout: Layout, calibration: Calibration | None, camera: str) -> None:
+    def __init__(self, layout: Layout, calibration: Calibration | None, camera: str, folder: str = "") -> None:
+        """``folder``: where the calibration's files are, "" where the table takes none."""
+        self._folder, self._files = folder, None if calibration is None else FilesNow(digest=calibration.digest)
         self._calibration = calibration or Calibration()
         self._places = {
             (a.device, a.antenna): f"{a.place.kind}:{a.place.seat}" if a.place.seat else a.place.kind
@@ -73,6 +78,12 @@ class Checkup:
         self._next_ns = now_ns + PERIOD_NS
         before, self.findings = self.findings, check(self._calibration, self._snapshot(devices, now_ns))
         return before != self.findings
+
+    async def mind(self) -> None:
+        """Once a minute, for good: are the calibration's files still those that were read?"""
+        while self._folder:
+            await asyncio.sleep(PERIOD_NS / 1e9)
+            self._files = await asyncio.to_thread(files_now, Path(self._folder))
 
     def faults(self) -> list[Reason]:
         """For the dealer's screen too."""
@@ -119,4 +130,13 @@ class Checkup:
             )
         panels = {d.id: -(-d.figures.clock_ns // MS) for d in steady.values() if d.figures.clock_ns is not None}
         camera = CameraNow(distrusted=dict(self._distrusted)) if self._camera else None
-        return Snapshot(antennas=tuple(antennas), panels=panels, camera=camera)
+        return Snapshot(antennas=tuple(antennas), panels=panels, camera=camera, files=self._files)
+
+
+def files_now(folder: Path) -> FilesNow:
+    """The calibration's files as they are on the disk."""
+    try:
+        return FilesNow(digest=sections.load(folder).digest)
+    except sections.CalibrationError as problem:
+        step = next((step for name, step in sections.STEPS.items() if name == problem.section), "")
+        return FilesNow(why=str(problem), step=step)

@@ -84,7 +84,8 @@ class Daemon:
         self._orders: dict[str, AnyOperatorAct] = {}
         self._trouble: dict[str, Reason] = {}
         self._watch = HealthWatch()
-        self._checkup = Checkup(self._table.layout, calibration_of(config), self._table.camera)
+        folder = config.camera.calibration if config.camera is not None else ""
+        self._checkup = Checkup(self._table.layout, calibration_of(config), self._table.camera, folder)
         self._share = Share()
         self._chips = ChipBook(room_registry(config, self._share)) if config.chips.registry else None
         self._sick = asyncio.Event()
@@ -181,6 +182,8 @@ class Daemon:
             asyncio.create_task(self._heartbeat(), name="heartbeat"),
             asyncio.create_task(stop.wait(), name="stop"),
         ]
+        if self._config.camera is not None and self._config.camera.calibration:
+            tasks.append(asyncio.create_task(self._checkup.mind(), name="calibration"))
         if self._chips is not None:
             tasks.append(asyncio.create_task(self._mind_registry(self._chips), name="registry"))
         try:

@@ -132,6 +132,13 @@ def test_the_command_looks_at_the_devices_and_names_the_step(tmp_path: Path) -> 
         code, said = run("check", "--folder", folder, "--config", config, "--seconds", 1)
         assert code == 1
         assert "Antenna 1 of reader was measured as bet:2, the configuration says bet:1" in said
+        code, said = run("check", "--folder", folder)
+        assert (code, "nothing else was looked at" in said, "all stands" in said) == (0, True, False)
     (folder / "antennas.json").write_text("{}")
     code, said = run("check", "--folder", folder)
     assert (code, "antennas.json: tabled: is missing" in said) == (2, True)
+
+
+def test_nothing_stands_where_nothing_was_measured(tmp_path: Path) -> None:
+    code, said = run("check", "--folder", tmp_path)
+    assert (code, "nothing was measured yet" in said, "all stands" in said) == (2, True, False)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from calibration.check import FilesNow
+from calibration.files import save
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.supervisor import DeviceHealth
 from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, Present, Tag, TimeSpan
-from tabled.model.calibration import Calibration
+from tabled.model.calibration import Calibration, Dealer, Dealers
 from tabled.model.camera import CameraTrust, ChipsLanded
 from tabled.model.layout import Antenna, Layout, Place
-from tabled.shell.checkup import PERIOD_NS, Checkup
+from tabled.outlets.health import say
+from tabled.sensing.sections import load
+from tabled.shell.checkup import PERIOD_NS, Checkup, files_now
 
 S = 1_000_000_000
 READER, CAMERA = DeviceId("reader"), DeviceId("camera")
@@ -91,3 +100,35 @@ def test_the_cameras_own_word_names_the_step() -> None:
     assert {f.reason.code for f in watch.findings} == {"calibration_missing"}
     assert [r.code for r in watch.notes()] == ["calibration_missing"] * 3
     assert watch.faults() == []
+
+
+def test_files_that_are_no_longer_those_that_were_read_are_told(tmp_path: Path) -> None:
+    save(tmp_path, Dealers(dealers=(Dealer(name="Ada", reaction_min_ms=100, reaction_max_ms=900, presses=20),)))
+    watch = Checkup(LAYOUT, load(tmp_path), "", str(tmp_path))
+    assert files_now(tmp_path) == FilesNow(digest=load(tmp_path).digest)
+    assert codes(watch, 0) == []
+    save(tmp_path, Dealers(dealers=(Dealer(name="Bo", reaction_min_ms=100, reaction_max_ms=900, presses=20),)))
+    watch._files = files_now(tmp_path)
+    assert codes(watch, 60) == [("calibration_changed", None)]
+    (tmp_path / "dealers.json").write_text("{")
+    watch._files = files_now(tmp_path)
+    assert codes(watch, 120) == [("calibration_damaged", None)]
+    assert watch.notes()[0].params["step"] == "dealer"
+    assert "dealers.json" in say(watch.notes()[0], "en")
+    watch._files = files_now(tmp_path / "gone")
+    assert ("calibration_damaged", None) in codes(watch, 180)
+
+
+def test_the_files_are_read_again_by_the_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ends(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 2:
+            raise asyncio.CancelledError
+
+    slept: list[float] = []
+    monkeypatch.setattr(asyncio, "sleep", ends)
+    watch = Checkup(LAYOUT, Calibration(digest="a"), "", str(tmp_path))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(watch.mind())
+    assert slept == [60.0, 60.0]
+    assert codes(watch, 60) == [("calibration_changed", None)]
