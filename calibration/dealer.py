@@ -11,7 +11,7 @@ from calibration import clock_charts
 from calibration.bench import Bench, config_from
 from calibration.files import save
 from calibration.given import number
-from calibration.reaction import LATEST_MS, Reaction, TooLittle, Try, span
+from calibration.reaction import LATEST_MS, LEAST, Reaction, TooLittle, Try, span
 from calibration.steps import Figure, Given, Outcome, Picture, StepError, Talk
 from firmware_bridge.wire import Press
 from tabled.model.calibration import Dealer, Dealers
@@ -29,7 +29,7 @@ def run(talk: Talk, folder: Path, given: Given) -> Outcome:
     name = given["dealer"].strip()
     if not name or len(name) > 64:
         raise StepError("whose exercise is it? give the name with --dealer, 64 characters at most", code="option")
-    words, pace = number(given, "words", 5, 200), number(given, "pace", 500, 10_000)
+    words, pace = number(given, "words", LEAST, 200), number(given, "pace", 500, 10_000)
     before = _before(folder)
     if len(before) >= MAX_DEALERS and name not in {d.name for d in before}:
         raise StepError(f"dealers.json has {MAX_DEALERS} dealers; take out those who left", code="too-many")

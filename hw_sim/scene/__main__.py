@@ -8,7 +8,9 @@ from time import process_time
 import click
 
 from hw_sim.scene import CONDITIONS, boards, marker_view, world
+from hw_sim.scene.boards import Board
 from hw_sim.scene.film import write
+from hw_sim.scene.layout import Layout
 
 
 @click.command()
@@ -39,8 +41,19 @@ def main(*, conditions: str, seconds: float, seed: int, seats: int, shape: str, 
     if count:
         for k, view in enumerate(boards(seed, count, width=int(width), height=int(height))):
             (out / f"board-{k:02}.jpg").write_bytes(view.jpeg)
-        (out / "markers.jpg").write_bytes(marker_view(seed, width=int(width), height=int(height), seats=seats)[0])
-        click.echo(f"{count} views of the board, and markers.jpg")
+        (out / "markers.jpg").write_bytes(
+            marker_view(seed, width=int(width), height=int(height), seats=seats, shape=scene.layout.shape)[0]
+        )
+        (out / "markers.csv").write_text(_middles(scene.layout))
+        printed = Board()
+        spec = f"{printed.columns}x{printed.rows}:{printed.square_mm:g}:{printed.marker_mm:g}"
+        click.echo(f"{count} views of the board {spec}:{printed.dictionary.removeprefix('DICT_')}, and markers.jpg")
+
+
+def _middles(layout: Layout) -> str:
+    """Number and middle of each marker, in mm, as one would measure them."""
+    rows = [(m.id, *(sum(axis) / len(axis) for axis in zip(*m.corners, strict=True))) for m in layout.markers]
+    return "id,x_mm,y_mm\n" + "".join(f"{k},{x:.1f},{y:.1f}\n" for k, x, y in rows)
 
 
 if __name__ == "__main__":
