@@ -26,6 +26,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     ``miss_*``, ``ghost``, ``bleed``, ``rf_*``, ``silent``: see `hw_sim.devices.physics.Noise`.  ``hover_read``: a chip
     held over the line answers all the same.  ``favour``: the antenna of the seat to act is looked at before each other.
+    ``thinned``: looks that repeat the one before are withheld, as the bridge does.
     ``jitter_ms``: error of a camera's times; ``span_ms``: half the span that it claims.  ``retreat_mm``, ``pause_ms``:
     errors of what it measures.  ``step_missed``, ``step_invented``: of steps.  ``late_ms``: until it is delivered.
     ``unsure``: the side of a hand is not told.  ``untrusted``: share of the time in which the camera is not to be
@@ -43,6 +44,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     silent: float = 0.001
     hover_read: float = 0.0
     favour: bool = True
+    thinned: bool = True
     camera: bool = True
     jitter_ms: float = 17.0
     span_ms: float = 17.0

@@ -11,8 +11,8 @@ comes more often.  Nothing is let through behind something newer of its antenna.
 
 Why the fold stays exact: between two passed equal results every result was equal to both, so no
 arrival, removal, doubt or error can hide there.  The presence filter is clamped, and the equal results that pass
-before an antenna counts as still drive it to its bound from anywhere, so more of them change nothing.  ``STILL_NS``
-bounds how old "nothing changed" may be.
+drive it to its bound, so more of them change nothing; where it takes more of them, as for a chip that nobody was seen
+to take, the core expects them.  ``STILL_NS`` bounds how old "nothing changed" may be.
 """
 
 from __future__ import annotations

@@ -91,8 +91,11 @@ def look_due_ns(draft: Draft) -> int | None:
 
 def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
     """The looks that the act in progress waits for now: those at the neighbours from the first chip on, those at its
-    own antennas once its motion is over, those that show that a chip is gone; and those where a camera saw one land."""
-    landed = money.awaited_looks(state) if state.landings else ()
+    own antennas once its motion is over, those that show that a chip is gone; and those where a camera saw one land, or
+    where chips are not read any more."""
+    if state.config is None:
+        return ()
+    landed = (*(money.awaited_looks(state) if state.landings else ()), *looks.awaited_unread(state))
     attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
     if attempt is None or attempt.empty or attempt.held or state.phase != "betting":
         return landed

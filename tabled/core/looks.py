@@ -29,6 +29,8 @@ LOOK_UNSTATED = "look_unstated"
 LOOK_OVERDUE = "look_overdue"
 CODES = (BOUND_UNSTATED, SWEEP_OVERRAN, LOOK_UNSTATED, LOOK_OVERDUE)
 """Reasons about the readers; their sentences are in `tabled.outlets.health`."""
+UNREAD = 4
+"""So many looks in a row that missed a chip are a reason to look closer: fewer of them come and go."""
 
 
 class Awaited(msgspec.Struct, frozen=True):
@@ -104,6 +106,26 @@ def awaited_away(state: TableState, seat: str, since_ns: int) -> tuple[Awaited, 
         for antenna, area in areas
         if area is not None and not surely_gone(area.looks, since_ns, model)
     )
+
+
+def awaited_unread(state: TableState) -> tuple[Awaited, ...]:
+    """Looks that show whether chips which one look after another has missed are gone, at every line where such lie.
+
+    Looks that repeat are not all told, and a chip that nobody was seen to take is forgotten only after more than
+    come by themselves.  Nobody is told to count for them.
+    """
+    assert state.config is not None
+    model = state.fusion.sensor
+    wanted = 1 + (model.ceiling - model.gone) // model.miss_untouched
+    found = []
+    for antenna in state.config.layout.antennas:
+        area = state.areas.get(area_key(antenna.device, antenna.antenna))
+        if antenna.place.kind != "bet" or area is None:
+            continue
+        unread = [tag.last_ns for tag in area.tags.values() if tag.missed >= UNREAD]
+        if unread:
+            found.append(Awaited(antenna, min(unread), None, wanted))
+    return tuple(found)
 
 
 def awaited_beside(state: TableState, attempt: Attempt) -> tuple[Awaited, ...]:

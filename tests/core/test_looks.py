@@ -376,3 +376,20 @@ def test_looks_are_awaited_at_the_seats_antenna_once_its_motion_is_over() -> Non
     assert awaited_looks(bench.state) == (wanted,)
     look_often(bench, "3", over + 2 * MS)
     assert awaited_looks(bench.state) == ()
+
+
+def test_a_chip_that_one_look_after_another_has_missed_is_looked_at_more_closely_until_it_is_gone() -> None:
+    bench = Bench(camera=True)
+    bench.put("3", 100)
+    bench.wait(2000)
+    bench.lift("3")
+    bench.sweep()
+    assert awaited_looks(bench.state) == ()
+    bench.wait(3 * SWEEP_MS)
+    (wanted,) = awaited_looks(bench.state)
+    assert (wanted.antenna.antenna, wanted.by_ns) == (3, None)
+    model = bench.state.fusion.sensor
+    assert wanted.looks * model.miss_untouched > model.ceiling - model.gone
+    bench.wait(wanted.looks * SWEEP_MS)
+    assert not bench.state.places
+    assert awaited_looks(bench.state) == ()

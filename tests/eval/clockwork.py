@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -23,6 +23,7 @@ from tabled.model.layout import Antenna, Layout, Place
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome
 from tabled.rules.profile import Profile
 from tests.eval import convert
+from tests.eval.bridge import Bridge, Look
 
 FLOAT = {25: 260, 100: 260, 500: 160, 1000: 120, 5000: 40}
 """All chips of a table."""
@@ -88,6 +89,7 @@ class Clockwork:
             site="eval", table=name, layout=layout, chips=chips, profile=self.profile, fusion=FusionSettings(),
             camera=convert.CAMERA if self.noise.camera else "",
         )  # fmt: skip
+        self.bridge = Bridge(layout, thinned=self.noise.thinned, favour=self._favour)
         self.feed(Started(at_ns=self.now, epoch=name, clock="virtual", version="0", config=config))
         devices = [convert.READER, convert.PANEL]
         if self.noise.camera and self._sees_cameras:
@@ -171,6 +173,7 @@ class Clockwork:
             if self._trace is not None:
                 self._trace(f"{self.now / SECOND:9.3f}     => #{self.position} {outcome}")
             self._listen(self.position, outcome)
+        self.bridge.follow(self.state, self.now)
         if self.on_fed is not None:
             self.on_fed()
         wake = next_wake_ns(self.state)
@@ -273,10 +276,17 @@ class Clockwork:
 
     def _answer(self) -> None:
         answer = self.reader.answer()
-        self.at(answer.arrives_ns, lambda: self.see(convert.read(answer)))
+        self.at(answer.arrives_ns, lambda: self._looked(convert.read(answer)))
         self.at(answer.to_ns, self._ask)
         n, first = self.reads.get(answer.antenna, (0, answer.to_ns))[:2]
         self.reads[answer.antenna] = (n + 1, first)
+
+    def _looked(self, look: Look) -> None:
+        for passed in self.bridge.looks(look):
+            self.see(passed)
+
+    def _favour(self, spots: Sequence[tuple[str, int]]) -> None:
+        self.reader.favoured = spots[0][1] if spots else 0
 
     # -- people -----------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ def core_sees_cameras() -> bool:
     return HandMoved in typing.get_args(observation)
 
 
-def read(seen: Read) -> Observation:
+def read(seen: Read) -> Present | CleanEmpty | Corrupt:
     """One inventory."""
     span = TimeSpan(seen.from_ns, seen.to_ns)
     if seen.uids is None:

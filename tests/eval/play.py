@@ -36,8 +36,9 @@ SMALL, BIG, UNIT = 50, 100, 25
 ACTS_PER_TABLE = 24
 MAX_HANDS = 12
 MAX_RAISES = 3
-PATIENCE_S = 8.0
-"""A final ruling that has not come so long after the act is none."""
+PATIENCE_S = 12.0
+"""A final ruling that has not come so long after the act is none: forty looks at a stack of 24 chips take 10 s.  How
+late it comes is counted by itself."""
 AMENDS_S = 4.0
 """A wrong ruling has so long to be corrected."""
 
@@ -68,7 +69,6 @@ class Game:
             self.where, seats=self.seats, profile=self.profile, noise=noise, listen=self.ears.hear, trace=trace
         )
         t = self.ears.table = self.table
-        t.on_fed = self._favour
         self.dealer = Dealer(t)
         self.rng = t.rng
         self.scene = Scene(hands=t.hands, rng=t.rng, world=t.world, reaction=t.reaction, seats=self.seats)
@@ -103,12 +103,6 @@ class Game:
             virtual_s=whole / 1000,
             misses=t.reader.model,
         )
-
-    def _favour(self) -> None:
-        """The reader looks more often at the seat to act, as the daemon has it do."""
-        state = self.table.state
-        to_act = state.hand.to_act if state.hand is not None and state.phase == "betting" else None
-        self.table.reader.favoured = int(to_act) if to_act is not None else 0
 
     def _play_hand(self, n: int) -> None:
         self._deal(n)

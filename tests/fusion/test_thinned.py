@@ -46,6 +46,8 @@ def test_tags_their_arrival_and_their_levels_are_those_of_all_looks(
             for passed in settle.offer(seen):
                 thinned, _ = observe(thinned, passed, 1, MODEL)
         assert set(concluded(thinned)) == set(concluded(whole))
+        # What a table teaches about misses is not biased by what is left out (`presence.learned`).
+        assert (thinned.again, thinned.found) == (whole.again, whole.found)
         if count >= SETTLES or what == "corrupt":
             assert concluded(thinned) == concluded(whole)
         for uid, (arrived, _) in concluded(whole).items():
