@@ -109,8 +109,13 @@ def _locate(draft: Draft, uid: str, *, flicker: bool, lay_ns: int) -> None:
     there = owner(state.areas, uid, here, state.fusion.sensor)
     if there == here or (here is None and there is not None and _strange(state, uid, there)):
         return
-    if there is not None and here is not None and _untouched(state, uid, here, there):
-        return  # read across a neighbour's antenna: nobody has been near it to move it
+    if there is not None and here is not None:
+        if _untouched(state, uid, here, there):
+            return  # read across a neighbour's antenna: nobody has been near it to move it
+        if not _surely_there(state, uid, here, there, lay_ns):
+            if uid in state.areas[here].tags:
+                return
+            there = None  # it is not read here any more, but that it lies there is not said yet
     places = {k: v for k, v in state.places.items() if k != uid}
     state.places = places if there is None else {**places, uid: there}
     origin = state.where.get(uid)
@@ -142,6 +147,20 @@ def _untouched(state: TableState, uid: str, key: str, other: str) -> bool:
     if sighting is None or not _no_hand_since(state, key, sighting.last_ns):
         return False
     return elsewhere is None or not read_across(sighting, elsewhere)
+
+
+def _surely_there(state: TableState, uid: str, key: str, other: str, lay_ns: int) -> bool:
+    """Whether a chip of one place (read there last at ``lay_ns``) can be taken to lie on another line by what that
+    line's antenna said.  One answer says nothing: a chip that is badly read is heard across now and then.  Where no hand
+    has been that could have brought it, it takes as many as for a new one."""
+    if not _bet_seat(state, other):
+        return True
+    sighting = state.areas[other].tags[uid]
+    known = state.areas[key].tags.get(uid)
+    since_ns = known.last_ns if known is not None else lay_ns
+    if sighting.hits < HITS_WITHOUT_A_HAND and _no_hand_since(state, other, since_ns):
+        return False
+    return sighting.level >= state.fusion.sensor.confirmed
 
 
 def _line(state: TableState, seat: str) -> Line:
