@@ -8,7 +8,7 @@ had been told to stay quiet is a clean answer for every tag but those.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ Inventory = Present | CleanEmpty | Corrupt
 
 class Look(msgspec.Struct, frozen=True):
     """One inventory that names every tag there but the ``quiet`` ones: when it began, and whether other chips lay
-    there that could hide one.  ``changed`` if it names other tags than the one before: then it is no echo of it."""
+    there that could hide one.  ``changed`` if it names other chips of this place than the one before: then it is no echo of it."""
 
     start_ns: int
     crowded: bool
@@ -124,8 +124,8 @@ def observe(
     tags = dict(area.tags)
     came: list[str] = []
     refused, again, found = area.refused, area.again, area.found
-    before = {uid for uid, tag in area.tags.items() if not tag.missed}
-    changed = before != {*uids, *(before & quiet)}
+    before = {uid for uid, tag in area.tags.items() if not tag.missed and tag.peak >= model.confirmed}
+    changed = before != {*_of_here(area, uids, expected, model), *(before & quiet)}
     for uid in uids:
         known = tags.get(uid)
         if known is None and len(tags) >= MAX_TAGS_PER_AREA:
@@ -165,6 +165,14 @@ def observe(
         after = replace(after, looks=(*area.looks, look)[-MAX_LOOKS:])
         after = replace(after, clean=seen.span) if complete else replace(after, fresh=seen.span)
     return after, Delta(tuple(sorted(came)), tuple(sorted(left)))
+
+
+def _of_here(area: Area, uids: Iterable[str], expected: Container[str], model: SensorModel) -> Iterator[str]:
+    """Those that lie here or may have come: a ghost, or a chip that is read across, says nothing of the stack."""
+    for uid in uids:
+        known = area.tags.get(uid)
+        if (known is not None and known.peak >= model.confirmed) or (known is None and uid in expected):
+            yield uid
 
 
 def _lower_missing(
