@@ -151,8 +151,11 @@ def _untouched(state: TableState, uid: str, key: str, other: str) -> bool:
 
 def _surely_there(state: TableState, uid: str, key: str, other: str, lay_ns: int) -> bool:
     """Whether a chip of one place (read there last at ``lay_ns``) can be taken to lie on another line by what that
-    line's antenna said.  One answer says nothing: a chip that is badly read is heard across now and then.  Where no hand
-    has been that could have brought it, it takes as many as for a new one."""
+    line's antenna said.
+
+    One answer says nothing: a chip that is badly read is heard across now and then.  Where no hand has been that could
+    have brought it, it takes as many as for a new one.
+    """
     if not _bet_seat(state, other):
         return True
     sighting = state.areas[other].tags[uid]

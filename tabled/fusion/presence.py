@@ -37,7 +37,8 @@ Inventory = Present | CleanEmpty | Corrupt
 
 class Look(msgspec.Struct, frozen=True):
     """One inventory that names every tag there but the ``quiet`` ones: when it began, and whether other chips lay
-    there that could hide one.  ``changed`` if it names other chips of this place than the one before: then it is no echo of it."""
+    there that could hide one.  ``changed`` if it names other chips of this place than the one before: then it is no
+    echo of it."""
 
     start_ns: int
     crowded: bool

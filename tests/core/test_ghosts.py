@@ -89,3 +89,30 @@ def test_chips_that_were_only_held_are_no_act_out_of_turn() -> None:
     bench.hand("1", "leaves")
     bench.wait(5000)
     assert [r.ruling.action for r in bench.of(RulingIssued) if r.status == "final"] == []
+
+
+def test_a_chip_that_lies_badly_and_is_heard_across_once_stays_where_it_was_put() -> None:
+    bench = dealt()
+    (uid,) = bench.put("3", 100)
+    bench.wait(600)
+    bench.lift("3")
+    while bench.state.areas["reader#3"].tags[uid].level > 0:
+        bench.sweep()  # it is missed again and again
+    bench.lines["2"].append(uid)
+    bench.sweep()  # the neighbour's antenna hears it once
+    bench.lift("2", [uid])
+    bench.lines["3"].append(uid)
+    bench.wait(4000)
+    assert bench.state.places[uid] == "reader#3"
+    assert (bench.final("3").ruling.to, bench.final("3").ruling.add) == (100, 0)
+    assert not [a for a in bench.of(AlertRaised) if a.reason.code in ("out_of_turn", "chips_left", "chips_no_turn")]
+
+
+def test_a_chip_that_another_antenna_keeps_naming_lies_there() -> None:
+    bench = dealt()
+    (uid,) = bench.put("3", 100)
+    bench.wait(600)
+    bench.lift("3")
+    bench.lines["2"].append(uid)
+    bench.wait(1500)
+    assert bench.state.places[uid] == "reader#2"

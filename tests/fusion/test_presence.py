@@ -219,3 +219,10 @@ def test_a_hand_near_it_makes_an_absence_count_in_full() -> None:
     for n in range(4, 9):
         area, _ = observe(area, empty(n), n, MODEL, hand_ns=350)
     assert set(area.tags) == set()
+
+
+def test_a_ghost_in_a_look_does_not_make_it_news_of_the_stack() -> None:
+    area = fold(*(present(n, "A", "B") for n in range(1, 8)), present(8, "A", "B", "GHOST"), present(9, "A", "B"))
+    assert not any(look.changed for look in area.looks[1:])
+    area = fold(*(present(n, "A", "B") for n in range(1, 8)), present(8, "A"), present(9, "A"), present(10, "A", "B"))
+    assert [look.changed for look in area.looks[-4:]] == [False, True, False, True]
