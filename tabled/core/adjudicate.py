@@ -121,6 +121,7 @@ def out_of_turn(draft: Draft, attempt: Attempt) -> None:
     if ruling.action == "pending":
         return  # as far as can be told nothing was done: chips that were only held, a word that says nothing yet
     state.flagged = (*state.flagged, attempt.seat)
+    state.attempts = {**state.attempts, attempt.seat: replace(attempt, early=True)}
     to_act = state.hand.to_act or ""
     position = _publish(draft, attempt, ruling, "final", replaces=None, corrects=None)
     state.held_at = {**state.held_at, attempt.seat: position}

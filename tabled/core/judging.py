@@ -128,8 +128,8 @@ def _lying_there(case: Case, reading: Reading) -> tuple[int, ...]:
 
 def _by_law(hand: Hand, case: Case, done: Sequence[AnyAct]) -> Judgement:
     attempt = case.attempt
-    if hand.to_act == attempt.seat and attempt.faced != hand.bet_to:
-        # It acted before its turn came, on another bet than it faces now.
+    if hand.to_act == attempt.seat and (attempt.early or attempt.faced != hand.bet_to):
+        # It acted before its turn came, perhaps on another bet than it faces now.
         return resolve_held(hand, attempt.faced, case.profile, done)
     return judge(hand, case.profile, done)
 

@@ -94,6 +94,8 @@ class Attempt(msgspec.Struct, frozen=True):
     faced: int = 0
     strokes: tuple[Stroke, ...] = ()
     sighted: bool = False
+    early: bool = False
+    """It was told that it acted out of turn: its act is ruled as such, whatever it faces when its turn comes."""
 
     @property
     def empty(self) -> bool:

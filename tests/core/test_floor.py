@@ -251,6 +251,17 @@ def out_of_turn(chips: tuple[int, ...] = (500,)) -> tuple[Bench, int]:
     return bench, position_of_final(bench, "1")
 
 
+def test_an_act_out_of_turn_is_ruled_as_one_though_the_bet_is_the_same_when_its_turn_comes() -> None:
+    bench, _ = out_of_turn((25, 25))
+    bench.put("3", 100)
+    bench.wait(4000)
+    assert bench.final("3").ruling.action == "call"
+    assert not bench.final("3").ruling.floor
+    bench.wait(4000)
+    act = bench.final("1").ruling
+    assert (act.action, act.to, act.floor) == ("call", 100, True)
+
+
 def test_the_floor_decides_an_act_out_of_turn_and_the_turn_goes_back() -> None:
     bench, position = out_of_turn()
     bench.order(Overrule(request="o", who="floor", ruling=position, action="raise", to=550))

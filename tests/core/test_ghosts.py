@@ -100,6 +100,8 @@ def test_a_chip_that_lies_badly_and_is_heard_across_once_stays_where_it_was_put(
         bench.sweep()  # it is missed again and again
     bench.lines["2"].append(uid)
     bench.sweep()  # the neighbour's antenna hears it once
+    assert bench.state.places.get(uid) != "reader#2"
+    assert [a.uid for a in bench.state.attempts["3"].arrivals] == [uid]
     bench.lift("2", [uid])
     bench.lines["3"].append(uid)
     bench.wait(4000)
