@@ -30,7 +30,7 @@ def run(talk: Talk, folder: Path, given: Given) -> Outcome:
     if not name or len(name) > 64:
         raise StepError("whose exercise is it? give the name with --dealer, 64 characters at most", code="option")
     words, pace = number(given, "words", LEAST, 200), number(given, "pace", 500, 10_000)
-    before = _before(folder)
+    before = _before(folder, talk)
     if len(before) >= MAX_DEALERS and name not in {d.name for d in before}:
         raise StepError(f"dealers.json has {MAX_DEALERS} dealers; take out those who left", code="too-many")
     seed = number(given, "seed", 0, 10**9)
@@ -52,13 +52,21 @@ def _chance(seed: int) -> Random:
     return Random(seed) if seed else SystemRandom()  # noqa: S311  it is no secret, only not to be foreseen
 
 
-def _before(folder: Path) -> tuple[Dealer, ...]:
-    raw = sections.read(sections.path_of(folder, "dealers"), "dealers")
-    if raw is None:
-        return ()
-    value = sections.decode(raw, "dealers")
-    assert isinstance(value, Dealers)
-    return value.dealers
+def _before(folder: Path, talk: Talk) -> tuple[Dealer, ...]:
+    """The dealers who did it before; of a file that is damaged, those of the one that was kept."""
+    path = sections.path_of(folder, "dealers")
+    for one in (path, path.with_name(f"{path.name}.bak")):
+        try:
+            raw = sections.read(one, "dealers")
+            value = sections.decode(raw, "dealers") if raw is not None else None
+        except sections.CalibrationError as problem:
+            talk.say(f"{one.name} cannot be used: whoever is not in dealers.json after this does it again ({problem})")
+            continue
+        if isinstance(value, Dealers):
+            return value.dealers
+        if one is path:
+            break
+    return ()
 
 
 def _exercise(bench: Bench, talk: Talk, words: int, pace_ms: int, chance: Random) -> list[Try]:

@@ -11,7 +11,16 @@ import os
 import secrets
 from pathlib import Path
 
-from tabled.sensing.sections import Section, decode, encode, path_of, section_of
+from tabled.sensing.sections import (
+    CalibrationError,
+    Section,
+    SectionName,
+    decode,
+    encode,
+    path_of,
+    read,
+    section_of,
+)
 
 
 class FilesError(OSError):
@@ -28,12 +37,20 @@ def save(folder: Path, value: Section) -> Path:
     raw = encode(value)
     decode(raw, name)
     path = path_of(folder, name)
-    write(path, raw)
+    write(path, raw, keep=_is_whole(path, name))
     return path
 
 
-def write(path: Path, data: bytes) -> None:
-    """Put ``data`` in ``path``, whole or not at all; what was there stays as ``<path>.bak``.
+def _is_whole(path: Path, name: SectionName) -> bool:
+    """Whether what is there now is worth more than the ``.bak`` that it would replace."""
+    try:
+        return (raw := read(path, name)) is not None and bool(decode(raw, name))
+    except CalibrationError:
+        return False
+
+
+def write(path: Path, data: bytes, *, keep: bool = True) -> None:
+    """Put ``data`` in ``path``, whole or not at all; what was there stays as ``<path>.bak`` unless ``keep`` is false.
 
     The same bytes again change nothing, and so do not push the older file out of ``.bak``.  Raises `FilesError`.
     """
@@ -43,7 +60,8 @@ def write(path: Path, data: bytes) -> None:
         if _same(path, data):
             return
         _put(scratch, data)
-        _keep(path)
+        if keep:
+            _keep(path)
         os.replace(scratch, path)
         _sync_folder(path.parent)
     except OSError as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from aiohttp import web
 
 from calibration.plan import PROBLEMS
 from calibration.steps import StepError
+from tabled.model.calibration import Calibration
 from tabled.sensing.sections import CalibrationError, load
 
 MAX_TEXT = 64
@@ -34,7 +36,9 @@ class ZonesApi:
         """The zones as they are saved (or none), and the part of the felt that the camera sees."""
 
         def found() -> dict[str, Any]:
-            whole = load(self.folder)
+            whole = Calibration()
+            with contextlib.suppress(CalibrationError):  # the step says so; it is drawn anew
+                whole = load(self.folder, ("zones",))
             part = self._window()
             zones = msgspec.to_builtins(whole.zones) if whole.zones is not None else None
             return {"zones": zones, "window": msgspec.to_builtins(part), "felt": self._level() is not None}
@@ -97,7 +101,7 @@ class ZonesApi:
         from calibration import rectify  # noqa: PLC0415  OpenCV
         from calibration.optics import Optics, Pose  # noqa: PLC0415  OpenCV
 
-        whole = load(self.folder)
+        whole = load(self.folder, ("lens", "plane"))
         if whole.lens is None or whole.plane is None:
             raise StepError(
                 "do the steps lens and plane first: zones are drawn on the felt as they see it", code="needs"

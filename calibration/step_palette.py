@@ -22,7 +22,7 @@ def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
     from calibration import colours, live  # noqa: PLC0415  OpenCV: only for the step itself
     from calibration.optics import Optics, Pose  # noqa: PLC0415  as above
 
-    whole = load(folder)
+    whole = load(folder, ("lens", "plane", "zones"))
     assert whole.lens is not None, "the step needs the lens step"
     assert whole.plane is not None, "the step needs the plane step"
     assert whole.zones is not None, "the step needs the zones step"

@@ -10,7 +10,7 @@ from calibration.outcomes import FOLDER
 from calibration.plan import section_done
 from calibration.steps import Done, Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
 from tabled.model.calibration import Calibration, Zones
-from tabled.sensing.sections import CalibrationError, load
+from tabled.sensing.sections import load
 
 if TYPE_CHECKING:
     from calibration.pictures import Image
@@ -25,7 +25,7 @@ MAX_DRAFT_BYTES = 1 << 20
 def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
     from calibration import zones  # noqa: PLC0415  shapely and OpenCV: only for the step itself
 
-    whole = load(folder)
+    whole = load(folder, ("lens", "plane"))
     picture = _taken(talk, whole, given)
     drawn = wanted(given)
     result = zones.partition(drawn)
@@ -153,14 +153,7 @@ def _outcome(folder: Path, whole: Calibration, made: Zones, changes: tuple[str, 
 
 
 def _done(folder: Path) -> Done:
-    found = section_done(folder, "zones")
-    if found.state != "done":
-        return found
-    try:
-        load(folder)
-    except CalibrationError as problem:
-        return Done(state="again", text=str(problem))
-    return found
+    return section_done(folder, "zones")
 
 
 STEP = Step(

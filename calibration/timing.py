@@ -56,10 +56,15 @@ def run(talk: Talk, folder: Path, given: Given) -> Outcome:
 
 
 def _before(folder: Path) -> CameraTime | None:
-    raw = sections.read(sections.path_of(folder, "time"), "time")
-    if raw is None:
-        return None
-    value = sections.decode(raw, "time")
+    path = sections.path_of(folder, "time")
+    try:
+        raw = sections.read(path, "time")
+        if raw is None:
+            return None
+        value = sections.decode(raw, "time")
+    except sections.CalibrationError as problem:
+        # What the camera's times have been put right by is part of what is measured: it cannot be passed over.
+        raise StepError(f"{problem}; for that, delete {path} first", code="damaged") from problem
     assert isinstance(value, CameraTime)
     return value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -121,10 +121,10 @@ def decode(
     return _value(body, section)
 
 
-def load(folder: Path) -> Calibration:
-    """All sections in ``folder``; one whose file is absent is None.
+def load(folder: Path, only: Collection[str] = NAMES) -> Calibration:
+    """The sections in ``folder``, or of these ``only`` those; one whose file is absent is None.
 
-    Raises `CalibrationError` if the folder cannot be read or any file in it is refused.
+    Raises `CalibrationError` if the folder cannot be read or any of the files is refused.
     """
     if not folder.is_dir():
         raise CalibrationError(
@@ -133,7 +133,7 @@ def load(folder: Path) -> Calibration:
         )
     values: dict[SectionName, Section] = {}
     for name in NAMES:
-        if (raw := read(path_of(folder, name), name)) is not None:
+        if name in only and (raw := read(path_of(folder, name), name)) is not None:
             values[name] = decode(raw, name)
     parts: dict[str, Any] = dict(values.items())
     return Calibration(**parts, digest=digest(values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -31,8 +32,15 @@ def calibrate(*words: str) -> Result:
 def measured(simulated: Path) -> Path:
     """A folder with the four sections, each made by its command."""
     folder = simulated / "measured"
-    at = ["--folder", str(folder)]
-    steps = (
+    for step in steps_of(simulated):
+        result = calibrate(*step, "--folder", str(folder))
+        assert result.exit_code == 0, result.output
+    return folder
+
+
+def steps_of(simulated: Path) -> tuple[tuple[str, ...], ...]:
+    """The four steps with their options."""
+    return (
         ("lens", "--from", str(simulated / "views"), "--board", sim.BOARD),
         (
             "plane",
@@ -46,10 +54,22 @@ def measured(simulated: Path) -> Path:
         ("zones", "--draft", str(simulated / "drawn.json")),
         ("palette", "--from", str(simulated / "piles.jpg"), "--piles", (simulated / "piles.txt").read_text()),
     )
-    for step in steps:
-        result = calibrate(*step, *at)
-        assert result.exit_code == 0, result.output
-    return folder
+
+
+@pytest.mark.parametrize("damaged", ["lens", "plane", "zones", "palette"])
+def test_a_damaged_file_is_made_again_by_its_own_step_and_stops_no_other(
+    measured: Path, simulated: Path, tmp_path: Path, damaged: str
+) -> None:
+    folder = tmp_path / "table"
+    shutil.copytree(measured, folder)
+    (folder / "palette.json").write_text("{")  # needed by none of them
+    path = folder / f"{damaged}.json"
+    path.write_bytes((measured / path.name).read_bytes()[:150])
+    path.with_name(f"{path.name}.bak").write_bytes((measured / path.name).read_bytes())
+    result = calibrate(*next(step for step in steps_of(simulated) if step[0] == damaged), "--folder", str(folder))
+    assert result.exit_code == 0, result.output
+    assert path.read_bytes() == (measured / path.name).read_bytes()
+    assert path.with_name(f"{path.name}.bak").read_bytes() == (measured / path.name).read_bytes()
 
 
 def test_the_lens_is_good_to_three_tenths_of_a_pixel(measured: Path) -> None:

@@ -290,3 +290,10 @@ def test_chips_that_fall_on_a_simulated_reader_give_its_offset(tmp_path: Path, m
     assert found is not None
     assert abs(found.offset_ns - 41 * MS) <= 10 * MS
     assert -5 * MS <= found.panel_offset_ns <= 40 * MS
+
+
+def test_a_damaged_time_is_not_passed_over(tmp_path: Path) -> None:
+    assert timing._before(tmp_path) is None
+    (tmp_path / "time.json").write_text("{")
+    with pytest.raises(StepError, match=r"delete .*time.json first"):
+        timing._before(tmp_path)

@@ -7,9 +7,12 @@ import math
 import re
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
+from calibration.dealer import _before
 from calibration.files import save
 from calibration.plan import perform, step
 from calibration.reaction import LEAST, TooLittle, Try, span
@@ -104,3 +107,22 @@ def test_a_dealer_has_a_name_and_a_table_a_panel(tmp_path: Path) -> None:
         with pytest.raises(StepError, match="has no panel"):
             perform(which, Robot(stand), tmp_path / "c", given(which, config=config, dealer="Anna"))
     assert not (tmp_path / "c").exists()
+
+
+def test_dealers_of_a_damaged_file_are_taken_from_the_one_before(tmp_path: Path) -> None:
+    bo = Dealer(name="Bo", reaction_min_ms=1, reaction_max_ms=2, presses=30)
+    save(tmp_path, Dealers(dealers=(bo,)))
+    save(tmp_path, Dealers(dealers=(bo, msgspec.structs.replace(bo, name="Cy"))))
+    (tmp_path / "dealers.json").write_text("{")
+    said: list[str] = []
+    talk = SimpleNamespace(say=said.append)
+    assert _before(tmp_path, talk) == (bo,)  # type: ignore[arg-type]  it only says something
+    assert "whoever is not in dealers.json after this does it again" in said[0]
+    save(tmp_path, Dealers(dealers=(bo,)))
+    assert sections.decode((tmp_path / "dealers.json.bak").read_bytes(), "dealers") == Dealers(dealers=(bo,))
+    for name in ("dealers.json", "dealers.json.bak"):
+        (tmp_path / name).write_text("{")
+    assert _before(tmp_path, talk) == ()  # type: ignore[arg-type]  as above
+    assert len(said) == 3
+    (tmp_path / "dealers.json").unlink()
+    assert _before(tmp_path, talk) == ()  # type: ignore[arg-type]  as above
