@@ -23,7 +23,9 @@ class HandMoved(Observation, frozen=True, tag="hand"):
     back or rested.  ``leaves``: it is behind the line.  ``retreat_mm`` is how far it had gone back from its furthest
     point, ``pause_ms`` how long before this step the forward movement before it had ended; both 0 for the first
     stroke of a visit that no other visit of this seat preceded within `MAX_PAUSE_MS`, and for ``leaves``.
-    ``by`` is told from the side of first contact.  ``confidence`` in thousandths.
+    ``by`` is told from the side of first contact.  ``confidence`` in thousandths; below 500 it may not have happened.
+    ``likely_ns`` is the best guess of the instant, somewhere within the span (0: its middle): how high a hand is can
+    only be bounded, and the bound is further from what hands do on one side than on the other.
     """
 
     seat: str
@@ -32,6 +34,7 @@ class HandMoved(Observation, frozen=True, tag="hand"):
     retreat_mm: int = 0
     pause_ms: int = 0
     confidence: int = 1000
+    likely_ns: int = 0
 
 
 class ChipsLanded(Observation, frozen=True, tag="landed"):

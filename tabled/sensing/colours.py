@@ -54,10 +54,13 @@ class Colours:
         self.diameter_mm = max((c.diameter_um for c in palette.colours), default=39_000) / 1e3
 
     def tint(self, felt_now: Vector) -> Floats:
-        """What the light does to colours, as parts (red/green, blue/green, lightness): ``felt_now`` linear R, G, B."""
+        """What the light does to colours, as parts (red/green, blue/green, lightness): ``felt_now`` linear R, G, B.
+
+        A felt that is nearly black in a channel tells little of it, so no part goes further than lamps do.
+        """
         r, g, b = np.log(np.maximum(felt_now, 1e-3) / self.felt)
-        # The lamps' strength tells nothing of colour; a felt that is nearly black in a channel tells little of it.
-        return np.asarray(np.clip([r - g, b - g, 0.0], -0.5, 0.5), np.float32)
+        strongest = (r, g, b)[int(np.argmax(self.felt))]
+        return np.asarray(np.clip([r - g, b - g, strongest], (-0.5, -0.5, -2.5), (0.5, 0.5, 1.5)), np.float32)
 
     def value(self, top: Vector, felt_now: Vector) -> tuple[int, int]:
         """(denomination, confidence in thousandths) of a top, linear R, G, B both; 0 if it is of no colour here."""

@@ -69,6 +69,7 @@ class Eye:
         self.health = Health(device, calibration, self.atlas, self._gains)
         self._rows = [np.minimum(t.row * 255.0 + 0.5, 255.0).astype(np.uint8) for t in self.atlas.tiles]
         self._tint: Floats = np.zeros(3, np.float32)
+        self._tinted = False
         self._last_ns: int | None = None
         self._turn = 0
         self._frames = 0
@@ -155,4 +156,5 @@ class Eye:
         if len(felt) < 50:
             return
         tint = self._colours.tint(np.median(felt, axis=0)[::-1].astype(np.float64))
-        self._tint += (tint - self._tint) * np.float32(0.1)
+        self._tint += (tint - self._tint) * np.float32(0.1 if self._tinted else 1.0)
+        self._tinted = True

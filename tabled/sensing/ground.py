@@ -7,12 +7,13 @@ brighter than a shadow can make it, darkness that no shadow reaches, and texture
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from tabled.sensing.geometry import Bytes, Floats, Tile
-from tabled.sensing.light import logs
+from tabled.sensing.light import BLACK, logs
 from tabled.sensing.opencv import cv2
 
 COLOUR = 0.22
@@ -27,9 +28,11 @@ ROUGH_FIRST = 0.02
 LEARN_FIRST = 12
 """Frames of which the first background is the median."""
 RATE = 1.0 / 16.0
-SKIN_LOW = (0.14, -1.60, -3.3)
+SKIN_LOW = (0.14, -1.60)
 SKIN_HIGH = (1.45, 0.10, 1.0)
 """Red/green, blue/green and lightness (logarithms) of skin of every tone under lamps from 2700 K to 6500 K."""
+SKIN_DARKEST = 0.017
+"""Linear light (mean of the channels' logarithms) of the darkest skin in a fold or a shadow, white being 1."""
 
 PARTS = np.array([[0.0, -1.0, 1.0], [1.0, -1.0, 0.0], [1 / 3, 1 / 3, 1 / 3]], np.float32)
 """From B, G, R to red/green, blue/green and lightness, all logarithms."""
@@ -55,6 +58,13 @@ class Look:
     solid: Bytes
     """What differs in colour, or is brighter than a shadow can be: never a shadow."""
     skin: Bytes
+
+
+def skin_range(tint: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The least and greatest parts of skin when white looks like ``tint`` (parts): dim lamps make dark skin darker."""
+    red, blue, strength = (float(v) for v in tint)
+    darkest = math.log(SKIN_DARKEST * math.exp(strength) + BLACK)
+    return (SKIN_LOW[0] + red, SKIN_LOW[1] + blue, darkest), (SKIN_HIGH[0] + red, SKIN_HIGH[1] + blue, SKIN_HIGH[2])
 
 
 class Ground:
@@ -90,7 +100,7 @@ class Ground:
     def look(self, raw: Floats, gain: Floats, tint: Floats) -> Look:
         """Compare a tile's smoothed parts with the background, ``gain`` (parts) being that of the lamps.
 
-        ``tint`` (3) is what white looks like: colours of things are judged without it.
+        ``tint`` (3) is what white looks like, its lightness beside the calibration's: things are judged without it.
         """
         now = cv2.subtract(raw, gain)
         red, blue, light = cv2.split(cv2.subtract(now, self.mean))
@@ -104,9 +114,7 @@ class Ground:
         grain = cv2.compare(texture, rough_texture * ROUGH + TEXTURE, cv2.CMP_GT)
         solid = cv2.bitwise_and(solid, self._known)
         strange = cv2.bitwise_and(cv2.bitwise_or(cv2.bitwise_or(dark, grain), solid), self._known)
-        low = tuple(float(v) for v in np.add(SKIN_LOW, tint))
-        top = tuple(float(v) for v in np.add(SKIN_HIGH, tint))
-        skin = cv2.bitwise_and(cv2.inRange(raw, low, top), strange)
+        skin = cv2.bitwise_and(cv2.inRange(raw, *skin_range(tint)), strange)
         return Look(now, colour, light, texture, strange, solid, skin)
 
     def follow(self, look: Look, quiet: Bytes, *, rough: bool) -> None:

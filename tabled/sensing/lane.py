@@ -78,6 +78,7 @@ class Track:
     from_ns: int
     """When the place was last seen without it."""
     free: bool = False
+    still: bool = True
     wait: int = 0
     """It first appeared within the zone: so many more frames must show it."""
     empty: bool = False
@@ -230,7 +231,7 @@ class Lane:
     def _step(self, track: Track, hand: Hand, look: Look, when: Moment) -> list[Observation]:
         at_ns = when.at(hand.row)
         if math.hypot(hand.at[0] - track.hand.at[0], hand.at[1] - track.hand.at[1]) > 1.5:
-            track.moved_ns = at_ns
+            track.moved_ns, track.still = at_ns, False
         before, track.hand, track.seen_ns = track.hand, hand, at_ns
         if self._lets_go(track, hand):
             track.empty = True
@@ -244,11 +245,12 @@ class Lane:
             track.pushed = track.pushed + 1 if pushes else 0
             track.empty = track.pushed < PUSH_FRAMES
         if track.wait:
-            track.wait -= 1
+            # What a hand leaves behind as it goes may have skin's colour too, but stays where it is.
+            track.wait -= not (track.still and hand.area_mm2 < FREE_HAND_MM2)
             return []
-        sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift)
+        sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift, MM_PER_PX)
         if track.strokes.by == "dealer":
-            sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift)
+            sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift, MM_PER_PX)
         return list(track.strokes.step(sample, track.from_ns))
 
     def _lets_go(self, track: Track, hand: Hand) -> bool:

@@ -21,8 +21,9 @@ from tabled.sensing.opencv import cv2
 
 MS = 1_000_000
 SETTLE_NS = 60 * MS
-MOVED = 0.13
-"""A change of a pixel's parts that is no noise: it moved."""
+MOVED, MOVED_NOISES = 0.13, 4.0
+"""A change of a pixel's parts that is no noise: it moved.  In the dark, so many times the tile's usual change."""
+NOISE_EVERY, NOISE_RATE = 8, 0.1
 TINGE, PALE, DEEP = 0.20, 0.14, -0.9
 """Colour, and lightness above and below, that belong to a thing of which a part is sure; shadows lie between."""
 MIN_MM2 = 300.0
@@ -67,13 +68,19 @@ class Settled:
         self._recent: Floats = np.zeros((*tile.shape, 3), np.float32)
         self._since: npt.NDArray[np.float32] = np.zeros(tile.shape, np.float32)
         self._last_ns = 0
+        self._noise = 0.0
+        self._frames = 0
 
     def step(self, now: Floats, at_ns: int) -> None:
         """One frame."""
         moved = cv2.absdiff(now, self._recent)
         red, blue, light = cv2.split(moved)
         high = cv2.max(cv2.max(red, blue), light)
-        changed = cv2.compare(high, MOVED, cv2.CMP_GT)
+        changed = cv2.compare(high, max(MOVED, MOVED_NOISES * self._noise), cv2.CMP_GT)
+        if self._frames % NOISE_EVERY == 0:
+            usual = float(np.median(high[::4, ::4])) if self._frames else 0.0
+            self._noise += (usual - self._noise) * max(NOISE_RATE, 1.0 / (1 + self._frames // NOISE_EVERY))
+        self._frames += 1
         self._since += min(100.0, max(0.0, (at_ns - self._last_ns) / MS))
         self._since[changed > 0] = 0.0
         cv2.copyTo(now, changed, self._recent)

@@ -2,21 +2,27 @@
 
 What is seen at ``a`` over the line truly is at ``a + lift * h`` if it is ``h`` over the felt, and h is only known to
 lie between 0 and `HAND_HIGH_MM`.  So each crossing has a first and a last instant, and a hand that turns back between
-them may or may not have been over the line.
+them may or may not have been over the line: what is likelier is told, with a confidence below `DOUBT`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from firmware_bridge.wire import DeviceId, TimeSpan
 from tabled.model.camera import MAX_PAUSE_MS, HandMoved, HandOf, HandStep
 
 MS = 1_000_000
-HAND_HIGH_MM = 75.0
-"""Finger tips that put down or push chips are no higher over the felt when they cross the line: chips are carried low,
-a stack is slid.  A hand that comes in higher is seen to cross later than it does (by 1/100 s for each 20 mm or so)."""
-HAND_LIKELY_MM = 35.0
+HAND_HIGH_MM = 100.0
+"""No finger tip that puts down or pushes chips is higher over the felt at the line: the bound of all spans."""
+HEIGHTS_MM, HEIGHTS_SHARE = (0.0, 12.0, 30.0, 50.0, 75.0, 100.0), (0.0, 0.1, 0.5, 0.85, 0.97, 1.0)
+"""Which share of hands is no higher than that: chips are carried low, a stack is slid.  An assumption, until rooms have
+labelled recordings of their own; it moves best guesses and confidences, never a span."""
+HAND_LIKELY_MM = 30.0
+DOUBT = 450
+"""The most confidence of a step that may not have happened."""
 TREMBLE_MM = 3.0
 """Of the foremost point, while the hand is at rest."""
 FORWARD_MM = 6.0
@@ -40,21 +46,31 @@ class Sample:
     at_ns: int
     front_mm: float
     lift: float
+    error_mm: float = 0.0
+    """Of ``front_mm``: the picture's sharpness."""
 
     @property
     def least(self) -> float:
         """The least that it can be over the line, in mm."""
-        return self.front_mm + min(0.0, self.lift * HAND_HIGH_MM)
+        return self.front_mm - self.error_mm + min(0.0, self.lift * HAND_HIGH_MM)
 
     @property
     def most(self) -> float:
         """The most that it can be over the line, in mm."""
-        return self.front_mm + max(0.0, self.lift * HAND_HIGH_MM)
+        return self.front_mm + self.error_mm + max(0.0, self.lift * HAND_HIGH_MM)
 
     @property
     def likely(self) -> float:
         """The best guess, in mm."""
         return self.front_mm + self.lift * HAND_LIKELY_MM
+
+    @property
+    def over(self) -> float:
+        """How probable it is that this point is over the line (0 to 1)."""
+        if abs(self.lift) < 1e-3:
+            return 1.0 if self.front_mm > 0 else 0.0
+        share = float(np.interp(-self.front_mm / self.lift, HEIGHTS_MM, HEIGHTS_SHARE))
+        return 1.0 - share if self.lift > 0 else share
 
 
 @dataclass(slots=True)
@@ -87,6 +103,12 @@ class Strokes:
     _last: Sample | None = None
     _early_ns: int | None = None
     _band_ns: int | None = None
+    _likely_ns: int | None = None
+    """When the best guess crossed the line."""
+    _graze: float = 0.0
+    """The greatest probability that it was over the line since it may be so."""
+    _out: tuple[float, int, int] = (0.0, 0, 0)
+    """The greatest probability that it was back behind the line since it went back, and from when to when."""
     _peak: float = 0.0
     _valley: float = 0.0
     _turn: tuple[int, int, float] = (0, 0, 0.0)
@@ -119,12 +141,18 @@ class Strokes:
     # -- over the line ----------------------------------------------------------------------------
 
     def _crossing(self, last: Sample | None, now: Sample, unseen_ns: int) -> list[HandMoved]:
-        self.memory.valley_mm = min(self.memory.valley_mm, now.likely)
         if now.most <= -TREMBLE_MM:
-            self._early_ns = self._band_ns = None
-            return []
+            out = self._grazed(last, now)
+            self._early_ns = self._band_ns = self._likely_ns = None
+            self._graze = 0.0
+            self.memory.valley_mm = min(self.memory.valley_mm, now.likely)
+            return out
+        self.memory.valley_mm = min(self.memory.valley_mm, now.likely)
         if self._early_ns is None:
             self._early_ns = unseen_ns if last is None else _when(last.at_ns, last.most, now.at_ns, now.most)
+        if self._likely_ns is None and now.likely > 0 and last is not None:
+            self._likely_ns = _when(last.at_ns, last.likely, now.at_ns, now.likely)
+        self._graze = max(self._graze, now.over)
         if now.least > 0:
             late = now.at_ns if last is None else _when(last.at_ns, last.least, now.at_ns, now.least)
             return [self._enter(self._early_ns, late, now, 1000)]
@@ -133,35 +161,63 @@ class Strokes:
             self._band_ns = now.at_ns
         elif self._band_ns is None:
             self._band_ns = last.at_ns
-        if now.at_ns - (self._band_ns or now.at_ns) > LINGER_MS * MS and now.likely > 0:
-            return [self._enter(self._early_ns, now.at_ns, now, 400)]
+        if now.at_ns - (self._band_ns or now.at_ns) > LINGER_MS * MS and now.over > 0.5:
+            return [self._enter(self._early_ns, now.at_ns, now, _doubt(now.over))]
         return []
 
+    def _grazed(self, last: Sample | None, now: Sample) -> list[HandMoved]:
+        """It turned back where it may have been over the line: both crossings, if that is likelier than none."""
+        if last is None or self._early_ns is None or self._graze <= 0.5:
+            return []
+        late = max(self._early_ns, _when(last.at_ns, last.most, now.at_ns, now.most))
+        span, sure = (self._early_ns, late), _doubt(self._graze)
+        parting = self.memory.parting(self._early_ns)
+        self.memory.forward_ns, self.memory.peak_mm = self._likely_ns or self._early_ns, 0.0
+        self.memory.valley_mm = 0.0
+        return [self._moved("enters", *span, parting=parting, confidence=sure, likely=self._likely_ns),
+                self._moved("leaves", *span, confidence=sure)]  # fmt: skip
+
     def _enter(self, early: int, late: int, now: Sample, confidence: int) -> HandMoved:
-        retreat, pause = self.memory.parting((early + late) // 2)
+        likely, self._likely_ns = self._likely_ns, None
+        retreat, pause = self.memory.parting(likely or (early + late) // 2)
         self.inside = True
-        self._early_ns = None
+        self._early_ns, self._out, self._graze = None, (0.0, 0, 0), 0.0
         self._begin_stroke(now)
         self.memory.peak_mm, self.memory.valley_mm, self.memory.forward_ns = now.likely, now.likely, now.at_ns
-        return self._moved("enters", early, max(early, late), parting=(retreat, pause), confidence=confidence)
+        return self._moved(
+            "enters", early, max(early, late), parting=(retreat, pause), confidence=confidence, likely=likely
+        )
 
     def _within(self, last: Sample | None, now: Sample) -> list[HandMoved]:
         assert last is not None
+        self._goes_back(last, now)
         out = self._stroke(now)
         if now.least <= 0:
             if self._early_ns is None:
                 self._early_ns = _when(last.at_ns, last.least, now.at_ns, now.least)
                 self._band_ns = now.at_ns
         elif now.least > TREMBLE_MM:
-            self._early_ns = None
+            self._early_ns, self._out = None, (0.0, 0, 0)
         if self._early_ns is not None and now.most <= 0:
             late = _when(last.at_ns, last.most, now.at_ns, now.most)
-            out.append(self._moved("leaves", self._early_ns, max(self._early_ns, late)))
+            out.append(self._moved("leaves", self._early_ns, max(self._early_ns, late), likely=self._likely_ns))
             self._leave()
-        elif self._early_ns is not None and now.likely < -TREMBLE_MM and self._rests(last, now):
-            out.append(self._moved("leaves", self._early_ns, now.at_ns, confidence=400))
+        elif self._early_ns is not None and now.over < 0.5 and self._rests(last, now):
+            sure = _doubt(1.0 - now.over)
+            out.append(self._moved("leaves", self._early_ns, now.at_ns, confidence=sure, likely=self._likely_ns))
             self._leave()
         return out
+
+    def _goes_back(self, last: Sample, now: Sample) -> None:
+        """Keep when the best guess last went behind the line, and how probable it is that it all did."""
+        if now.likely > 0:
+            if now.least > 0:
+                self._likely_ns = None
+        elif last.likely > 0 or self._likely_ns is None:
+            self._likely_ns = _when(last.at_ns, last.likely, now.at_ns, now.likely)
+        if now.least <= 0 and 1.0 - now.over >= self._out[0]:
+            since = self._out[1] if self._out[1] else now.at_ns
+            self._out = (1.0 - now.over, since, now.at_ns)
 
     def _rests(self, last: Sample, now: Sample) -> bool:
         if abs(now.front_mm - last.front_mm) > TREMBLE_MM:
@@ -170,7 +226,8 @@ class Strokes:
 
     def _leave(self) -> None:
         self.inside = False
-        self._early_ns = self._band_ns = None
+        self._early_ns = self._band_ns = self._likely_ns = None
+        self._graze = 0.0
         self.memory.valley_mm = min(self.memory.valley_mm, self._valley)
 
     # -- strokes ----------------------------------------------------------------------------------
@@ -199,6 +256,8 @@ class Strokes:
         retreat = max(0, round(peak - self._valley))
         pause = max(0, (early - (stopped[-1] if stopped else self._ratchet[0][0])) // MS)
         again = retreat >= BACK_MM or pause >= HALT_MS
+        if again and self._out[0] > 0.5 and self._early_ns is not None:
+            return self._came_again(early, now, (retreat, pause))
         if again:
             self._begin_stroke(now)
         else:
@@ -207,11 +266,23 @@ class Strokes:
         self.memory.forward_ns, self.memory.peak_mm, self.memory.valley_mm = now.at_ns, self._peak, self._valley
         return [self._moved("advances", early, late, parting=(retreat, pause))] if again else []
 
-    def _moved(
-        self, step: HandStep, early: int, late: int, *, parting: tuple[int, int] = (0, 0), confidence: int = 1000
-    ) -> HandMoved:
+    def _came_again(self, turn_ns: int, now: Sample, parting: tuple[int, int]) -> list[HandMoved]:
+        """It turned where it was more probably behind the line than over it: it left and came again, in doubt."""
+        assert self._early_ns is not None
+        sure, left = _doubt(self._out[0]), self._early_ns
+        turn = max(left, turn_ns)
+        out = [self._moved("leaves", left, turn, confidence=sure, likely=self._likely_ns),
+               self._moved("enters", turn, max(turn, now.at_ns), parting=parting, confidence=sure)]  # fmt: skip
+        self._early_ns, self._out, self._likely_ns = None, (0.0, 0, 0), None
+        self._begin_stroke(now)
+        self.memory.forward_ns, self.memory.peak_mm, self.memory.valley_mm = now.at_ns, self._peak, self._valley
+        return out
+
+    def _moved(self, step: HandStep, early: int, late: int, *, parting: tuple[int, int] = (0, 0),
+               confidence: int = 1000, likely: int | None = None) -> HandMoved:  # fmt: skip
         self.reported = self.reported or step == "enters"
         span = TimeSpan(max(0, early - self.error_ns), max(0, late) + self.error_ns)
+        best = min(max(likely, span.earliest_ns), span.latest_ns) if likely is not None else 0
         return HandMoved(
             device=self.device,
             span=span,
@@ -221,6 +292,7 @@ class Strokes:
             retreat_mm=parting[0],
             pause_ms=parting[1],
             confidence=confidence,
+            likely_ns=best,
         )
 
 
@@ -229,3 +301,8 @@ def _when(t0: int, v0: float, t1: int, v1: float) -> int:
     if v0 == v1 or (v0 > 0) == (v1 > 0):
         return t1 if (v0 > 0) != (v1 > 0) else t0
     return t0 + round((t1 - t0) * v0 / (v0 - v1))
+
+
+def _doubt(probability: float) -> int:
+    """The confidence of a step that is likelier than not, and no more."""
+    return round(DOUBT * max(0.0, min(1.0, 2.0 * probability - 1.0)))

@@ -82,7 +82,7 @@ def main() -> None:
     cpu: list[float] = []
     for seed, name in pairs:
         scene = make(seed, name, asked.seconds, asked.seats)
-        run = Run(scene, calibration_of(scene), asked.keep)
+        run = Run(scene, calibration_of(scene, asked.keep), asked.keep)
         tally = run.go()
         tallies.setdefault(name, Tally()).add(tally)
         crops += run.crops

@@ -7,6 +7,7 @@ pictures alone.  Results are kept for the process, since a view takes a second.
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 
 import cv2
@@ -29,6 +30,7 @@ from hw_sim.scene.people import pile
 from hw_sim.scene.render import Renderer
 from hw_sim.scene.stage import Shutter, View
 from tabled.model.calibration import Calibration, CameraTime, Lens, Palette, Plane, Point, Zone, Zones
+from tabled.sensing import sections
 
 VIEWS = 20
 
@@ -122,13 +124,32 @@ def zones_of(table: Layout) -> Zones:
     )
 
 
-def calibration_of(scene: Scene) -> Calibration:
-    """All sections that the camera needs."""
+def _kept(keep: Path | None, scene: Scene) -> tuple[Lens, Plane, Palette]:
+    """What depends on a seed's camera and table alone: measured once, then read from a folder, if there is one."""
+    seed, seats = scene.seed, len(scene.layout.seats)
+    folder = keep / f"rig_{seed}_{seats}" if keep is not None else None
+    if folder is not None and (folder / "palette.json").exists():
+        kept = sections.load(folder)
+        assert kept.lens is not None
+        assert kept.plane is not None
+        assert kept.palette is not None
+        return kept.lens, kept.plane, kept.palette
+    found = lens_of(seed), plane_of(seed, seats), palette_of(seed)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, section in zip(("lens", "plane", "palette"), found, strict=True):
+            (folder / f"{name}.json").write_bytes(sections.encode(section))
+    return found
+
+
+def calibration_of(scene: Scene, keep: Path | None = None) -> Calibration:
+    """All sections that the camera needs; with a folder ``keep`` the slow ones are measured once for a seed."""
     truth = scene.truth
+    lens, plane, palette = _kept(keep, scene)
     return Calibration(
-        lens=lens_of(scene.seed),
-        plane=plane_of(scene.seed, len(scene.layout.seats)),
+        lens=lens,
+        plane=plane,
         zones=zones_of(scene.layout),
-        palette=palette_of(scene.seed),
+        palette=palette,
         time=CameraTime(offset_ns=0, spread_ns=0, readout_ns=truth.readout_ns, exposure_ns=truth.exposure_ns),
     )

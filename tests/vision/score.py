@@ -161,6 +161,9 @@ def _hit(tally: Tally, step: HandStep, found: HandMoved) -> None:
 
 
 def _middle(o: Observation) -> int:
+    """The instant that an observation gives as its best guess."""
+    if isinstance(o, HandMoved) and o.likely_ns:
+        return o.likely_ns
     return (o.span.earliest_ns + o.span.latest_ns) // 2
 
 
