@@ -70,7 +70,7 @@ def save(folder: Path, wall_ns: int) -> Path:
     if not found.digest:
         raise StepError(f"{folder}: nothing was measured yet, so there is nothing to report", code="nothing")
     path = path_of(folder, found.digest)
-    write(path, page(folder, found, wall_ns).encode())
+    write(path, page(folder, found, wall_ns).encode(), keep=False)
     return path
 
 
