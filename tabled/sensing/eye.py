@@ -110,7 +110,7 @@ class Eye:
         self._gains.follow(0.01, gain)
         self._frames += 1
         table = np.asarray(self._gains.spread(gain) @ PARTS.T, np.float32)
-        out: list[Observation] = list(self.health.picture(picture, when, gain))
+        out: list[Observation] = list(self.health.picture(picture, when))
         for change in self.health.anew():
             for lane in self.lanes:
                 if change in ("", lane.tile.seat):

@@ -36,6 +36,8 @@ ROUNDS_MOVED = 7
 """So many rounds of all patches in agreement; half a second at 60 frames a second."""
 LIGHT_STEP = 0.12
 """Logarithm; over `LIGHT_NS`.  People and a camera's exposure control do less."""
+LIGHT_SHARE = 25.0
+"""Percentile over samples of the felt: lamps change (nearly) all of them, a shadow those that it lies on."""
 LIGHT_NS = 250 * MS
 LIGHT_CALM_NS = 300 * MS
 HIDDEN, SHOWN = 0.60, 0.45
@@ -195,8 +197,8 @@ class Health:
 
     # -- told -------------------------------------------------------------------------------------
 
-    def picture(self, picture: Bytes, when: Moment, gain: Floats) -> list[CameraTrust]:
-        """One whole frame and the lamps' gain in it."""
+    def picture(self, picture: Bytes, when: Moment) -> list[CameraTrust]:
+        """One whole frame, of which the lamps' gain was measured."""
         at_ns = when.first_ns
         out: list[CameraTrust] = []
         if self._started_ns is None:
@@ -209,7 +211,7 @@ class Health:
             self._wrong[""] = ["start"]
             self._patches.choose(picture)
             out += self._right("", "start", at_ns)
-        out += self._light(gain, at_ns)
+        out += self._light(at_ns)
         judged = self._patches.step(picture) if self._patches.chosen else None
         if judged is not None:
             out += self._place(judged, at_ns)
@@ -242,9 +244,9 @@ class Health:
 
     # -- parts ------------------------------------------------------------------------------------
 
-    def _light(self, gain: Floats, at_ns: int) -> list[CameraTrust]:
-        """The lamps' level, flicker averaged out, against that of a quarter of a second ago."""
-        self._levels.append((at_ns, gain.mean(axis=0)))
+    def _light(self, at_ns: int) -> list[CameraTrust]:
+        """The light on the felt between the zones, flicker averaged out, against that of a quarter of a second ago."""
+        self._levels.append((at_ns, self.gains.change[self.gains.used].mean(axis=-1)))
         self._looked = (self._looked + 1) % LIGHT_EVERY
         if self._looked:
             return []
@@ -252,7 +254,8 @@ class Health:
         old = [v for t, v in self._levels if at_ns - LIGHT_NS - 100 * MS < t <= at_ns - LIGHT_NS]
         if not old:
             return []
-        step = float(np.abs(np.mean(new, axis=0) - np.mean(old, axis=0)).max())
+        steps = np.abs(np.mean(new, axis=0) - np.mean(old, axis=0))
+        step = float(np.percentile(steps, LIGHT_SHARE))
         if step > LIGHT_STEP:
             self._stepped_ns = at_ns
             return self._bad_now("", "lights", at_ns)

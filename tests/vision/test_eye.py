@@ -87,6 +87,7 @@ def test_flicker_and_shadows_are_neither_hands_nor_chips(show: Show) -> None:
         show.step()
     assert moves(show.seen) == []
     assert landings(show.seen) == []
+    assert trusts(show.seen) == [(True, "ok", "")]
 
 
 def test_a_hand_is_seen_under_flicker_and_with_a_sleeve_of_the_felts_colour(show: Show) -> None:
