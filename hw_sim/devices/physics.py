@@ -2,7 +2,8 @@
 
 Figures: reference table of ISO 15693 inventories (high rate, 16 slots), see `INVENTORY_MS`.  A tag that was told
 to stay quiet keeps quiet only as long as it has power (ISO/IEC 15693-3, 7.3): whoever switches the antenna away,
-resets the field or lifts the chip wakes it.  Some chips remember longer (`Timing.quiet_hold_ms`).
+resets the field or lifts the chip wakes it, for its neighbours too.  Some chips remember longer
+(`Timing.quiet_hold_ms`).  What one reader told a tag counts for that reader alone.
 """
 
 from __future__ import annotations
@@ -147,6 +148,9 @@ class Radio:
         self.on: tuple[int, ...] = ()
         self._quiet: set[str] = set()
         self._dark_since: dict[str, int] = {}
+        """Quiet tags without power, and since when."""
+        self._faint: set[str] = set()
+        """Tags beside the antenna that answered since it was switched on: they hear it as well as it hears them."""
         self._last: dict[int, tuple[list[str], list[str]]] = {}
         self.counts: dict[str, int] = {}
 
@@ -160,20 +164,23 @@ class Radio:
         return tuple(self._places[a] for a in antennas)
 
     def power(self, antennas: Iterable[int], now_ns: int) -> None:
-        """Energise exactly these antennas; tags that lose power forget what they were told."""
+        """Energise exactly these antennas; tags that lose power forget what they were told, wherever they are asked."""
         fresh = tuple(a for a in antennas if a in self._places)
-        gone = [a for a in self.on if a not in fresh]
-        for a in gone:
-            for uid in self._field(self._places[a]):
-                if uid in self._quiet:
-                    self._dark_since[uid] = now_ns
-        for a in fresh:
-            for uid in self._field(self._places[a]):
-                since = self._dark_since.pop(uid, None)
-                if since is not None and now_ns - since >= self._timing.quiet_hold_ms * MS:
-                    self._quiet.discard(uid)
+        if set(fresh) != set(self.on):
+            kept = self._lit(a for a in fresh if a in self.on)
+            for uid in self._quiet - kept:
+                self._dark_since.setdefault(uid, now_ns)
+            self._faint.clear()
+        hold_ns = self._timing.quiet_hold_ms * MS
+        self._quiet -= {u for u, since in self._dark_since.items() if now_ns - since >= hold_ns}
+        dark = self._quiet - self._lit(fresh)
+        self._dark_since = {u: since for u, since in self._dark_since.items() if u in dark}
         self.on = fresh
         self._air.power(self._who, self.over(fresh))
+
+    def _lit(self, antennas: Iterable[int]) -> set[str]:
+        """Tags over antennas."""
+        return {u for a in antennas for u in self._field(self._places[a])}
 
     def reset_field(self, now_ns: int) -> None:
         """Switch the field off for ``rf_reset_ms`` and on again."""
@@ -185,16 +192,17 @@ class Radio:
         """Chips left the felt: out of every field they lose power for as long as a hand takes, which is long."""
         for uid in uids:
             self._quiet.discard(uid)
+            self._faint.discard(uid)
             self._dark_since.pop(uid, None)
 
     def hush(self, uids: Iterable[str]) -> None:
         """Tell tags to stay quiet; those that have no power do not hear it."""
-        powered = {u for a in self.on for u in self._field(self._places[a])}
+        powered = self._lit(self.on) | self._faint
         self._quiet.update(u for u in uids if u in powered)
 
     def wake(self, uid: str | None = None) -> None:
         """Reset to ready: one tag, or all that have power."""
-        powered = {u for a in self.on for u in self._field(self._places[a])}
+        powered = self._lit(self.on) | self._faint
         self._quiet -= powered if uid is None else powered & {uid}
 
     def has(self, uid: str) -> bool:
@@ -232,8 +240,11 @@ class Radio:
         if noise.bleed and self.reach is None:
             near = {self._places[a] + d for a in on for d in (-1, 1)} - set(self.over(on))
             chance = min(1.0, noise.bleed * self.strength)
-            for place in sorted(near):
-                seen += [u for u in self._field(place) if rng.random() < chance]
+            beside = [u for place in sorted(near) for u in self._field(place) if rng.random() < chance]
+            self._faint.update(beside)
+            seen += beside
+        elif self.reach is not None:
+            self._faint.update(set(seen) - self._lit(on))
         if on and rng.random() < noise.ghost:
             self._count("ghost")
             seen.append(f"E0040150{rng.randrange(1 << 32):08X}")
@@ -242,9 +253,7 @@ class Radio:
             seen = [u for u in seen if rng.random() >= noise.clash_idle]
         rng.shuffle(seen)
         # A UID that comes twice (two chips with one UID, or two antennas that reach one chip) answers once.
-        # With exact reach, a chip beside the antenna that is off has no power of its own to keep quiet by.
-        here = {u for a in on for u in self._field(self._places[a])} if self.reach is not None else self._quiet
-        return [u for u in dict.fromkeys(seen) if u not in self._quiet or u not in here]
+        return [u for u in dict.fromkeys(seen) if u not in self._quiet]
 
     def _heard(self, antenna: int) -> list[str]:
         if self.reach is not None:
