@@ -69,6 +69,11 @@ class Plug:
         with contextlib.suppress(BlockingIOError):
             os.write(self.master, data)
 
+    def beat(self) -> None:
+        """What a panel says once a second by itself."""
+        if isinstance(self.device, Panel) and self.link.exists():
+            self.say(self.device.heartbeat())
+
     def _readable(self) -> None:
         try:
             data = os.read(self.master, 65536)
@@ -127,6 +132,22 @@ async def running(room: Room) -> AsyncIterator[Room]:
         yield room
     finally:
         await room.bridge.stop()
+
+
+@contextlib.asynccontextmanager
+async def beating(plug: Plug) -> AsyncIterator[None]:
+    """The panel on this plug sends its heartbeats while it is plugged in: without them it is given up after 3 s."""
+
+    async def beat() -> None:
+        while True:
+            plug.beat()
+            await asyncio.sleep(0.5)
+
+    task = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def drive(body: Callable[[], Awaitable[None]]) -> None:

@@ -15,7 +15,7 @@ from firmware_bridge.session.contract import SerialPort, TcpPort
 from firmware_bridge.supervisor import BACK_OFF_CAP_S, BACK_OFF_S, Bridge, ConfigProblem, DeviceConfig
 from firmware_bridge.wire import DeviceLost, DeviceUp, Present, Press
 from tests.bridge.peers import FeigReader
-from tests.bridge.rig import Plug, Room, drive, panel_for, reader_config, running
+from tests.bridge.rig import Plug, Room, beating, drive, panel_for, reader_config, running
 
 A, B = "E004015000000001", "E004015000000002"
 
@@ -83,10 +83,15 @@ def test_a_refused_key_is_in_the_health(tmp_path: Path) -> None:
     async def body() -> None:
         panel, plug, config = panel_for(tmp_path / "panel")
         plug.plug()
-        async with running(Room(config)) as room:
+        async with beating(plug), running(Room(config)) as room:
             await room.until(lambda: room.of(DeviceUp))
             plug.say(panel.press(99))
-            await room.until(lambda: panel.acks)
+
+            def heard() -> bool:
+                plug.say(panel.resend())
+                return bool(panel.acks)
+
+            await room.until(heard)
             assert panel.queue == {}
             (note,) = room.health("panel").notes
             assert "key code 99" in note
@@ -167,7 +172,7 @@ def test_presses_across_six_replugs_under_other_names_count_once(tmp_path: Path)
         panel, plug, config = panel_for(tmp_path / "panel")
         plug.plug()
         held: list[tuple[int, int]] = []
-        async with running(Room(config)) as room:
+        async with beating(plug), running(Room(config)) as room:
             room.sink = room.commits
             for n in range(6):
                 await room.until(lambda: room.health("panel").figures.clock_ns is not None)
@@ -178,9 +183,12 @@ def test_presses_across_six_replugs_under_other_names_count_once(tmp_path: Path)
                 held.append(os.openpty())  # takes the number: the next name is another
                 plug.plug()
                 await room.until(lambda n=n: len(room.of(DeviceUp)) >= n + 2)
-            await asyncio.sleep(1.2)
-            plug.say(panel.resend())
-            await room.until(lambda: not panel.queue)
+
+            def all_heard() -> bool:
+                plug.say(panel.resend())
+                return not panel.queue
+
+            await room.until(all_heard)
             names = [(p.boot, p.seq) for p in room.of(Press)]
             assert sorted(names) == [(0xB007, n) for n in range(1, 7)]
         plug.unplug()
