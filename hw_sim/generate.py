@@ -348,7 +348,9 @@ class _Dealer:
             chips, to, why = +self.chips[i], high, "declared-all-in"
         else:
             chips, why = self.pay(i, to - book.bet[i]), "opening-bet" if opening else "full-raise"
-            if not opening and (sum(chips.values()) == 1 or rng.random() < 0.1):
+            # In silence, chips that are all needed to call only call, one as well as several (TDA 44-A, 45-A).
+            needed = total(chips) - min(chips) < faces["to_call"]
+            if not opening and (sum(chips.values()) == 1 or rng.random() < 0.1 or needed):
                 self.note("declare", seat=i + 1, by="dealer-panel", verb="raise", to=to)
                 why = "declared-amount"
         add = to - book.bet[i]

@@ -12,8 +12,8 @@ from hw_sim.devices.pepper import PepperReader
 from hw_sim.devices.physics import Noise, Timing
 from hw_sim.devices.quirks import NO_QUIRKS, Quirks
 from tests.sim.hosts import feig
-from tests.sim.test_ascii_and_mux_readers import chain, lines
 from tests.sim.test_ascii_and_mux_readers import ask as ask_pepper
+from tests.sim.test_ascii_and_mux_readers import chain, lines
 from tests.sim.test_devices import MORE, READ, ask
 from tests.sim.test_feig_modes_and_air import ONT_ON, uids
 
