@@ -427,8 +427,11 @@ def forget_times(attempt: Attempt, now_ns: int) -> Attempt:
     wide = TimeSpan(min(0, now_ns), now_ns)
     return replace(
         attempt,
-        arrivals=tuple(replace(a, span=wide, misses=(), reach_ns=None) for a in attempt.arrivals),
+        arrivals=tuple(
+            replace(a, span=wide, misses=(), reach_ns=None, lay_ns=wide.earliest_ns) for a in attempt.arrivals
+        ),
         words=tuple(replace(w, span=wide) for w in attempt.words),
+        closed_ns=None if attempt.closed_ns is None else now_ns,
         strokes=(),
         sighted=False,
     )

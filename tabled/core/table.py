@@ -24,6 +24,7 @@ from tabled.core.draft import Draft
 from tabled.core.entries import AnyInput, Known, Ordered, Seen, Started, Stated, Ticked
 from tabled.core.state import MAX_REQUESTS_REMEMBERED, Sight, TableState
 from tabled.fusion.attempt import Attempt
+from tabled.fusion.presence import Area
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.outcome import AnyOperatorAct, AnyOutcome
 from tabled.model.ruling import Reason
@@ -117,23 +118,31 @@ def _start(draft: Draft, entry: Started) -> None:
 
 
 def _forget_clock(draft: Draft, now_ns: int) -> None:
-    """The host was rebooted: monotonic times from before mean nothing any more."""
+    """The host was rebooted: monotonic times from before mean nothing any more, and would lie in the future for as
+    long as the host had run."""
     state = draft.state
     wide = TimeSpan(min(0, now_ns), now_ns)
-    state.areas = {
-        key: replace(
-            area,
-            tags={
-                u: replace(t, arrived=wide, misses=(), reach_ns=wide.earliest_ns, recent_ns=())
-                for u, t in area.tags.items()
-            },
-        )
-        for key, area in state.areas.items()
-    }
+    past_ns = wide.earliest_ns
+    state.areas = {key: _without_times(area, wide) for key, area in state.areas.items()}
     state.attempts = {s: chips.forget_times(a, now_ns) for s, a in state.attempts.items()}
-    state.ruled = tuple(replace(r, ruled_ns=min(0, now_ns)) for r in state.ruled)
+    state.ruled = tuple(
+        replace(r, ruled_ns=past_ns, attempt=chips.forget_times(r.attempt, now_ns)) for r in state.ruled
+    )
+    state.gone_ns = dict.fromkeys(state.gone_ns, past_ns)
+    state.strays = {s: replace(stray, last_ns=now_ns) for s, stray in state.strays.items()}
+    state.landings = tuple(replace(landing, span=wide) for landing in state.landings)
+    state.early = tuple(replace(e, press=replace(e.press, span=wide)) for e in state.early)
     state.last_key = None
     state.post_by_ns = now_ns
+
+
+def _without_times(area: Area, wide: TimeSpan) -> Area:
+    past_ns = wide.earliest_ns
+    tags = {
+        uid: replace(tag, arrived=wide, misses=(), last_ns=past_ns, reach_ns=past_ns, recent_ns=())
+        for uid, tag in area.tags.items()
+    }
+    return replace(area, tags=tags, faint=tuple((uid, past_ns) for uid, _ in area.faint))
 
 
 def _order(draft: Draft, act: AnyOperatorAct) -> None:
