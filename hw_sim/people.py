@@ -24,13 +24,16 @@ from hw_sim.table import SimTable
 from hw_sim.world import POT, TRAY, Chip, Counts, Spot, total
 
 SECOND = 1_000_000_000
+LOOK_AGAIN_NS = SECOND // 20
 DECLARED_KEYS = {"all-in": "all_in", "raise": "raise_to", "bet": "bet", "call": "call", "complete": "complete"}
 GESTURE_KEYS = {"tap": "check", "cards-forward": "fold"}
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """How fast people are.  Times are seconds at speed 1; ``min_rest_s`` does not shrink with speed: chips lie
-    still at least so long before a hand takes them away, since no sensor sees what nobody leaves there."""
+    still at least so long before a hand takes them away, since no sensor sees what nobody leaves there.  ``looks``:
+    antes, which no ruling confirms, lie until so many inventories have looked at them; 0 where time is virtual, for
+    on a busy machine a rest of the clock's is no rest for the readers."""
 
     speed: float = 1.0
     think_s: tuple[float, float] = (0.6, 1.8)
@@ -44,6 +47,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     between_hands_s: float = 2.0
     min_rest_s: float = 0.4
     ruling_timeout_s: float = 10.0
+    looks: int = 0
 
 
 class Floor(Protocol):
@@ -225,6 +229,7 @@ class People:
             if antes and not (e.kind == "post" and e.what == "ante"):
                 antes = False
                 yield self._rest(1.0)
+                yield from self._looked_at()
                 yield from self._sweep("antes to the pot")
                 yield self._rest(0.5)
             match e.kind:
@@ -273,6 +278,17 @@ class People:
         yield self._for(self.pace.leave_s)
         self._arms.leave(self._now(), seat)
         self.world.note(self._now(), "hand_gone", seat=seat)
+
+    def _looked_at(self) -> Script:
+        """Wait until the readers have looked often enough at all bets; not for ever, for a reader may be away."""
+        wanted = {
+            int(seat): self.table.looks(int(seat)) + self.pace.looks
+            for seat in self.table.seats
+            if self.world.at(Spot("bet", seat))
+        }
+        end = self._now() + round(self.pace.ruling_timeout_s * SECOND)
+        while self._now() < end and any(self.table.looks(place) < n for place, n in wanted.items()):
+            yield Sleep(LOOK_AGAIN_NS)
 
     def _sweep(self, why: str) -> Script:
         """The dealer's hand goes from seat to seat and takes each bet to the pot."""

@@ -160,6 +160,7 @@ class SloppyPeople(People):
         for e in hand.events[: last + 1]:
             if antes and e.what != "ante":
                 yield self._rest(1.0)
+                yield from self._looked_at()
                 yield from self._sweep("antes to the pot")
                 yield self._rest(0.5)
             antes = e.kind == "post" and e.what == "ante"
@@ -169,6 +170,7 @@ class SloppyPeople(People):
                 self._exchange(e)
         if antes:
             yield self._rest(1.0)
+            yield from self._looked_at()
             yield from self._sweep("antes to the pot")
 
     def _exchange(self, e: Event) -> None:

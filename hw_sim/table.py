@@ -114,6 +114,10 @@ class SimTable:
             for reader in self.readers.values():
                 reader.radio.lifted(c.uid for c in chips)
 
+    def looks(self, place: int) -> int:
+        """How many inventories have looked at a place."""
+        return sum(reader.radio.looks.get(place, 0) for reader in self.readers.values())
+
     def field(self, place: int) -> list[str]:
         """UIDs over one place, bottom of the stack first."""
         return [c.uid for c in self.world.at(Spot("bet", str(place)))]

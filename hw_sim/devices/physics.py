@@ -153,6 +153,8 @@ class Radio:
         """Tags beside the antenna that answered since it was switched on: they hear it as well as it hears them."""
         self._last: dict[int, tuple[list[str], list[str]]] = {}
         self.counts: dict[str, int] = {}
+        self.looks: dict[int, int] = {}
+        """By place, how many inventories looked at it."""
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1
@@ -234,6 +236,8 @@ class Radio:
     def answering(self) -> list[str]:
         """UIDs that one inventory hears now, in the order of their slots; quiet tags say nothing."""
         noise, rng, on = self.noise, self._rng, self.on
+        for place in self.over(on):
+            self.looks[place] = self.looks.get(place, 0) + 1
         seen: list[str] = []
         for a in on:
             seen += self._heard(a)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from hw_sim.devices.faults import FaultPlan
 from hw_sim.generate import generate_hands
 from hw_sim.hands import Hand
 from hw_sim.memory import MemoryTable
 from hw_sim.people import Pace
 from hw_sim.table import TableOptions
-from tests.sim.hosts import Oracle
+from tests.sim.hosts import Oracle, feig
 
 PACE = Pace(speed=10.0)
 
@@ -139,3 +141,26 @@ def test_a_question_is_answered_by_the_truth_on_the_panel():
     record = sim.people.records[0]
     assert [q["answer"] for q in record.questions] == ["key_b"]
     assert record.discrepancies == []
+
+
+def test_antes_lie_until_the_reader_has_looked_at_them_however_slow_the_host_is():
+    hand = next(h for h in generate_hands(11, 2) if any(h.antes))
+    lines: list[str] = []
+    pace = msgspec.structs.replace(PACE, looks=2, ruling_timeout_s=60.0)
+    sim = MemoryTable([hand], pace=pace, sink=lines.append)
+    ((what, order),) = sim.commands()
+    assert what == "start_hand"
+    sim.hear("ack", json.dumps({"request": order["request"], "ok": True}).encode())
+    places = [n for n, ante in enumerate(hand.antes, start=1) if ante]
+
+    def lying() -> list[int]:
+        return [p for p in places if sim.table.field(p)]
+
+    for looks in range(3):
+        sim.advance(sim.now_ns + 10_000_000_000)
+        assert lying() == (places if looks < 2 else [1, 2]), "the antes are in the pot, the blinds are posted"
+        for place in places:
+            for request in (f"ff dd 00 {place:02x} 00", "ff b0 01 00"):
+                sim.ports["reader"].write(feig(request), sim.now_ns)
+                sim.advance(sim.now_ns + 20_000_000)
+    assert "antes to the pot" in "".join(lines)
