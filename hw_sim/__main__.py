@@ -164,7 +164,7 @@ def live_options(args: argparse.Namespace, seats: int) -> LiveOptions:
         rundir=args.rundir,
         site=args.site,
         table=args.table,
-        pace=Pace(speed=args.speed, ruling_timeout_s=args.ruling_timeout, looks=2),
+        pace=Pace(speed=args.speed, ruling_timeout_s=args.ruling_timeout, looks=4),
         faults=args.fault,
         mishaps=MishapPlan(
             unplug_every_s=args.unplug_every,
