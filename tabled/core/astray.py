@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tabled.core.draft import Draft
-from tabled.core.state import bet_antennas
-from tabled.fusion.attempt import Attempt
-from tabled.fusion.motion import strange
+from tabled.core.state import TableState, bet_antennas, bet_areas
+from tabled.fusion.attempt import Arrival, Attempt, over
 from tabled.fusion.settings import MS
+from tabled.fusion.strokes import players
 from tabled.model.ruling import Reason
 
 GATHERED_MS = 5000
@@ -22,15 +22,45 @@ def waits(draft: Draft, attempt: Attempt) -> bool:
         return False
     layout, found = state.config.layout, False
     for place in dict.fromkeys(p for a in bet_antennas(state.config, attempt.seat) for p in layout.beside(a.place)):
-        other = state.attempts.get(place.seat) if place.kind == "bet" else None
-        if other is None:
+        if place.kind != "bet":
             continue
-        rolled = [a for a in strange(other) if a.span.latest_ns >= touch.earliest_ns and not a.taken_back]
+        found = found or _unplaced(state, place.seat)
+        other = state.attempts.get(place.seat)
+        rolled = _rolled(other, touch.earliest_ns) if other is not None else []
         if any(state.now_ns < a.span.latest_ns + GATHERED_MS * MS for a in rolled):
             found = True
-            amount = sum(a.value for a in rolled)
-            draft.alert(f"turn:{other.seat}", "warning", Reason("chip_astray", {"seat": other.seat, "amount": amount}))
+            params: dict[str, int | str] = {"seat": place.seat, "amount": sum(a.value for a in rolled)}
+            draft.alert(f"turn:{place.seat}", "warning", Reason("chip_astray", params))
     return found
+
+
+def _rolled(other: Attempt, since_ns: int) -> list[Arrival]:
+    """Chips that came to rest there while no hand of that seat was near, by the newest look without them.
+
+    What its hand may have left there long before and many looks have missed since is its own by a thousand to one
+    against; but to wait for it costs nothing.
+    """
+    hands = players(other.strokes)
+    return [
+        a
+        for a in other.arrivals
+        if other.sighted
+        and not (a.own or a.taken_back)
+        and a.span.latest_ns >= since_ns
+        and not any(over(s, a.likely.earliest_ns, a.span.latest_ns) for s in hands)
+    ]
+
+
+def _unplaced(state: TableState, seat: str) -> bool:
+    """Whether a chip is read before the seat of which nobody can say yet where it lies."""
+    assert state.config is not None
+    known = state.config.chips
+    return any(
+        uid in known and uid not in state.places
+        for area in bet_areas(state, seat)
+        if area is not None
+        for uid in sorted(area.tags)
+    )
 
 
 def gathered(draft: Draft, seat: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from tabled.core.astray import GATHERED_MS
 from tabled.core.entries import Started
 from tabled.fusion.strokes import MAX_STROKES
 from tabled.model.layout import Place
 from tabled.model.outcome import AlertRaised, QuestionAsked, RulingIssued
-from tests.core.driver import Bench
+from tests.core.driver import SWEEP_MS, Bench
 
 
 def dealt() -> Bench:
@@ -300,6 +301,31 @@ def test_a_chip_that_rolled_before_a_neighbour_is_waited_for() -> None:
     bench.wait(3000)
     assert (bench.final("3").ruling.action, bench.final("3").ruling.to) == ("raise", 600)
     assert "chip_astray" not in [f.code for f in bench.view.faults]
+
+
+def sweeps_to_final(rolled_at: int | None) -> int:
+    """Sweeps until the act of seat 3 is final, with a chip that comes to lie before seat 1 after so many of them."""
+    bench = Bench(camera=True)
+    bench.config = replace(
+        bench.config, layout=replace(bench.config.layout, neighbours=((Place("bet", "3"), Place("bet", "1")),))
+    )
+    bench.feed(Started(at_ns=bench.ns, epoch="e2", clock="c", version="0", config=bench.config))
+    bench.state_bounds()
+    bench.sees()
+    bench.deal()
+    bench.trip("3", 100)
+    for n in range(1, 200):
+        if n == rolled_at:
+            bench.put("1", 500)
+        bench.wait(1)
+        if any(r.status == "final" for r in bench.of(RulingIssued)):
+            return n
+    raise AssertionError("it is never final")
+
+
+def test_nothing_is_final_while_a_chip_is_read_before_a_neighbour_that_nobody_can_place() -> None:
+    plain = sweeps_to_final(None)
+    assert sweeps_to_final(plain - 2) >= plain + GATHERED_MS // SWEEP_MS - 2
 
 
 def test_a_hand_that_was_only_seen_to_leave_had_come() -> None:

@@ -97,6 +97,7 @@ class Listener:
             "ask_one_motion": truth.one_motion(watch.act),
             "ask_said_first": word is not None and (touch is None or word < touch),
             "ask_change_given": True,
+            "ask_let_go": any(truth.lay_and_went(part) for part in watch.act.inputs),
         }
         yes = kinds.get(question.reason.code)
         if yes is None:

@@ -136,6 +136,11 @@ def _moves(part: Json) -> bool:
     return part["what"] in ("motion", "dropped")
 
 
+def lay_and_went(part: Json) -> bool:
+    """Whether chips lay on the felt and were taken back: put down, or pushed over the line under the hand."""
+    return part["what"] == "back" or (part["what"] == "motion" and not part["released"])
+
+
 def _ns(part: Json) -> int | None:
     """When a part of an act bound."""
     for name in ("first_touch_ns", "said_ns", "ns"):
