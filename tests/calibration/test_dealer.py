@@ -116,13 +116,13 @@ def test_dealers_of_a_damaged_file_are_taken_from_the_one_before(tmp_path: Path)
     (tmp_path / "dealers.json").write_text("{")
     said: list[str] = []
     talk = SimpleNamespace(say=said.append)
-    assert _before(tmp_path, talk) == (bo,)  # type: ignore[arg-type]
+    assert _before(tmp_path, talk) == (bo,)  # type: ignore[arg-type]  # it only says
     assert "whoever is not in dealers.json after this does it again" in said[0]
     save(tmp_path, Dealers(dealers=(bo,)))
     assert sections.decode((tmp_path / "dealers.json.bak").read_bytes(), "dealers") == Dealers(dealers=(bo,))
     for name in ("dealers.json", "dealers.json.bak"):
         (tmp_path / name).write_text("{")
-    assert _before(tmp_path, talk) == ()  # type: ignore[arg-type]
+    assert _before(tmp_path, talk) == ()  # type: ignore[arg-type]  # it only says
     assert len(said) == 3
     (tmp_path / "dealers.json").unlink()
-    assert _before(tmp_path, talk) == ()  # type: ignore[arg-type]
+    assert _before(tmp_path, talk) == ()  # type: ignore[arg-type]  # it only says
