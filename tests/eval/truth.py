@@ -24,8 +24,6 @@ from tabled.rules.turn import resolve_held
 MS = 1_000_000
 UNSEEN_MS = 1000
 """Chips that were taken back so shortly before a ruling may still lie there for it."""
-UNTOLD_MS = 150
-"""What happened so shortly before a ruling no reader and no camera can have told yet."""
 INSTANT_MS = 100
 """A word that ends so near to the first touch came, for people, with it."""
 BORDER_MM, BORDER_MS = 20, 150
@@ -225,10 +223,10 @@ def accepted(spot: Spot, act: Act, ruled_ns: int) -> list[Judgement]:
     """The right rulings on an act: of all that happened, or of what had happened when the final one was given.
 
     A second stroke that came after a final ruling may not change what was decided, only what is owed or goes back.
+    What happened just before it no sensor can have told yet: then a correction must follow.
     """
     out: list[Judgement] = []
-    told_ns = ruled_ns - UNTOLD_MS * MS
-    for until, whole in ((FOR_EVER, True), (ruled_ns, True), (ruled_ns, False), (told_ns, False)):
+    for until, whole in ((FOR_EVER, True), (ruled_ns, True), (ruled_ns, False)):
         for acts in readings(act, spot.seat, until, whole=whole):
             judged = spot.judge(acts)
             if any(effect(judged.ruling) == effect(j.ruling) for j in out):
