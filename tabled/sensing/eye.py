@@ -25,6 +25,8 @@ CAMERA = DeviceId("camera")
 STEP = 2
 """Every so many-th pixel tells whether a tile has to be looked at in full."""
 ACTIVE_PX = 8
+TINTED = 1.6 * COLOUR
+"""A pixel that differs so much in a part, noise and all, may be of something solid."""
 NOISE_NS = 2 * MS
 """Of an instant: what the picture's noise makes of a crossing."""
 DEFAULT_EXPOSURE_NS = 8 * MS
@@ -65,9 +67,13 @@ class Eye:
         self._colours = Colours(palette) if palette is not None else None
         foot = (float(self.atlas.view.eye_mm[0]), float(self.atlas.view.eye_mm[1]))
         self.lanes = tuple(Lane(device, t, foot, self._colours, spread + NOISE_NS) for t in self.atlas.tiles)
+        self._few_mean: list[Floats | None] = [None] * len(self.lanes)
         self._gains = Gains(self.atlas)
         self.health = Health(device, calibration, self.atlas, self._gains)
-        self._rows = [np.minimum(t.row * 255.0 + 0.5, 255.0).astype(np.uint8) for t in self.atlas.tiles]
+        rows = [np.minimum(t.row * 255.0 + 0.5, 255.0).astype(np.uint8) for t in self.atlas.tiles]
+        self._rows = [np.dstack([r] * 3) for r in rows]
+        self._few_rows = [np.ascontiguousarray(r[::STEP, ::STEP]) for r in self._rows]
+        self._few_watched = [np.where(lane.watch[::STEP, ::STEP], np.uint8(255), np.uint8(0)) for lane in self.lanes]
         self._tint: Floats = np.zeros(3, np.float32)
         self._tinted = False
         self._last_ns: int | None = None
@@ -109,7 +115,7 @@ class Eye:
         gain = self._gains.measure(picture)
         self._gains.follow(0.01, gain)
         self._frames += 1
-        table = np.asarray(self._gains.spread(gain) @ PARTS.T, np.float32)
+        table = np.asarray(self._gains.spread(gain) @ PARTS.T, np.float32)[None]
         out: list[Observation] = list(self.health.picture(picture, when))
         for change in self.health.anew():
             for lane in self.lanes:
@@ -117,19 +123,14 @@ class Eye:
                     lane.learn_anew()
         self._turn = (self._turn + 1) % len(self.lanes)
         for n, lane in enumerate(self.lanes):
-            rows = self._rows[n]
             tile = sheet[lane.tile.rows, : lane.tile.shape[1]]
             at_ns = when.at(0.5)
-            if (
-                lane.ground.ready
-                and n != self._turn
-                and at_ns > lane.hot_ns
-                and not self._active(lane, tile, rows, table)
-            ):
+            if lane.ground.ready and n != self._turn and at_ns > lane.hot_ns and not self._active(n, tile, table):
                 out += lane.idle(at_ns)
                 continue
+            self._few_mean[n] = None
             raw = np.asarray(cv2.blur(parts(tile), (3, 3)), np.float32)
-            bright: Floats = table[rows]
+            bright: Floats = np.asarray(cv2.LUT(self._rows[n], table))
             if not lane.ground.ready:
                 lane.ground.learn_first(raw - bright)
                 continue
@@ -140,12 +141,15 @@ class Eye:
             out += self.health.covered(lane.tile.seat, lane.covered, at_ns)
         return out
 
-    def _active(self, lane: Lane, tile: Bytes, rows: Bytes, table: Floats) -> bool:
+    def _active(self, n: int, tile: Bytes, table: Floats) -> bool:
         """Whether anything solid seems to be in a tile, by every `STEP`-th pixel."""
-        now = parts(np.ascontiguousarray(tile[::STEP, ::STEP]))
-        away = now - table[rows[::STEP, ::STEP]] - lane.ground.mean[::STEP, ::STEP]
-        tinted = (np.abs(away[..., :2]).max(axis=-1) > 1.6 * COLOUR) & lane.watch[::STEP, ::STEP]
-        return int(np.count_nonzero(tinted)) >= ACTIVE_PX
+        # As smooth as the background, or noise would keep a quiet tile busy.
+        few = np.ascontiguousarray(cv2.blur(tile, (3, 3))[::STEP, ::STEP])
+        if self._few_mean[n] is None:
+            self._few_mean[n] = np.ascontiguousarray(self.lanes[n].ground.mean[::STEP, ::STEP])
+        usual = cv2.add(cv2.LUT(self._few_rows[n], table), self._few_mean[n])
+        same = cv2.inRange(cv2.subtract(parts(few), usual), (-TINTED, -TINTED, -1e9), (TINTED, TINTED, 1e9))
+        return bool(cv2.countNonZero(cv2.bitwise_and(cv2.bitwise_not(same), self._few_watched[n])) >= ACTIVE_PX)
 
     def _learn_tint(self, lane: Lane, tile: Bytes) -> None:
         """What the light does to colours, by the felt's."""

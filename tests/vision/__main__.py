@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=_seeds, default=[101])
     parser.add_argument("--conditions", default="baseline", help=f"some of {', '.join(CONDITIONS)}, or all")
-    parser.add_argument("--pairs", default="", help="SEED:CONDITION,… in place of every seed under every condition")
+    parser.add_argument("--pairs", default="", help="SEED:CONDITION[:SECONDS],… in place of --seeds and --conditions")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seats", type=int, default=9)
     parser.add_argument("--keep", type=Path)
@@ -74,14 +74,15 @@ def main() -> None:
     parser.add_argument("--notes", action="store_true", help="print every fault")
     asked = parser.parse_args()
     names = list(CONDITIONS) if asked.conditions == "all" else asked.conditions.split(",")
-    pairs = [(seed, name) for name in names for seed in asked.seeds]
+    pairs = [(seed, name, asked.seconds) for name in names for seed in asked.seeds]
     if asked.pairs:
-        pairs = [(int(p.split(":")[0]), p.split(":")[1]) for p in asked.pairs.split(",")]
+        told = [p.split(":") for p in asked.pairs.split(",")]
+        pairs = [(int(p[0]), p[1], float(p[2]) if len(p) > 2 else asked.seconds) for p in told]
     tallies: dict[str, Tally] = {}
     crops = []
     cpu: list[float] = []
-    for seed, name in pairs:
-        scene = make(seed, name, asked.seconds, asked.seats)
+    for seed, name, seconds in pairs:
+        scene = make(seed, name, seconds, asked.seats)
         run = Run(scene, calibration_of(scene, asked.keep), asked.keep)
         tally = run.go()
         tallies.setdefault(name, Tally()).add(tally)
@@ -89,7 +90,7 @@ def main() -> None:
         cpu += run.cpu_ms
         if asked.notes:
             print(f"-- {name} {seed}: " + "\n   ".join(tally.notes), flush=True)
-    print(f"seeds {sorted({seed for seed, _ in pairs})}, {asked.seats} seats; times ms, places mm")
+    print(f"seeds {sorted({pair[0] for pair in pairs})}, {asked.seats} seats; times ms, places mm")
     print(HEAD)
     for name, tally in tallies.items():
         print(row(name, tally))
