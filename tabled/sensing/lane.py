@@ -247,9 +247,9 @@ class Lane:
             # What a hand leaves behind as it goes (a red card's back) may have skin's colour too, but rests.
             track.wait -= not (hand.rest_ms >= STILL_MS and (track.free or hand.area_mm2 < FREE_HAND_MM2))
             return []
-        sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift, MM_PER_PX)
+        sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift)
         if track.strokes.by == "dealer":
-            sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift, MM_PER_PX)
+            sample = Sample(at_ns, self._inside_mm(hand, look), -hand.lift)
         return list(track.strokes.step(sample, track.from_ns))
 
     def _lets_go(self, track: Track, hand: Hand) -> bool:
