@@ -78,6 +78,8 @@ class Track:
     from_ns: int
     """When the place was last seen without it."""
     free: bool = False
+    still: bool = True
+    """It has not moved since it first appeared."""
     wait: int = 0
     """It first appeared within the zone: so many more frames must show it."""
     empty: bool = False
@@ -230,7 +232,7 @@ class Lane:
     def _step(self, track: Track, hand: Hand, look: Look, when: Moment) -> list[Observation]:
         at_ns = when.at(hand.row)
         if math.hypot(hand.at[0] - track.hand.at[0], hand.at[1] - track.hand.at[1]) > 1.5:
-            track.moved_ns = at_ns
+            track.moved_ns, track.still = at_ns, False
         before, track.hand, track.seen_ns = track.hand, hand, at_ns
         if self._lets_go(track, hand):
             track.empty = True
@@ -245,7 +247,8 @@ class Lane:
             track.empty = track.pushed < PUSH_FRAMES
         if track.wait:
             # What a hand leaves behind as it goes (a red card's back) may have skin's colour too, but rests.
-            track.wait -= not (hand.rest_ms >= STILL_MS and (track.free or hand.area_mm2 < FREE_HAND_MM2))
+            rests = track.still or hand.rest_ms >= STILL_MS
+            track.wait -= not (rests and (track.free or hand.area_mm2 < FREE_HAND_MM2))
             return []
         sample = Sample(at_ns, hand.skin_mm if track.empty else hand.front_mm, hand.lift)
         if track.strokes.by == "dealer":
