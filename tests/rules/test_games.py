@@ -70,7 +70,7 @@ def test_a_reading_is_named_part_by_part_and_holds_no_amount_by_itself():
     with pytest.raises(TypeError):
         Reading("call", 100)  # type: ignore[misc]  # that it fails is what is tested
     with pytest.raises(AttributeError):
-        Reading(kind="call").reason = Reason("none")  # type: ignore[misc]
+        Reading(kind="call").reason = Reason("none")  # type: ignore[misc]  # that it fails is what is tested
 
 
 @pytest.mark.parametrize(
