@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from hw_sim.world import Spot
+from tabled.fusion.motion import strange
 from tabled.model.outcome import AlertRaised, AnyOutcome, Choice, QuestionAsked, QuestionClosed, RulingIssued
 from tabled.rules.judge import Judgement
 from tests.eval import truth
@@ -106,8 +108,20 @@ class Listener:
             fit = [c.key for c in question.choices if any(_chosen(c, j) for j in right)]
             if len(fit) == 1:
                 return fit[0]
-            yes = any(i["what"] == "word" for i in watch.act.inputs)  # whose word it was
+            if question.reason.code == "ask_own_chip":
+                yes = self._its_own(question.seat)
+            else:
+                yes = any(i["what"] == "word" for i in watch.act.inputs)  # whose word it was
         return "key_a" if yes else "key_b"
+
+    def _its_own(self, seat: str) -> bool:
+        """Whether the chips that are asked about lie before the seat, and nobody beside it has just lost any."""
+        assert self.table is not None
+        attempt = self.table.state.attempts.get(seat)
+        asked = {a.uid for a in strange(attempt) if not a.taken_back} if attempt is not None else set()
+        lie = {chip.uid for chip in self.table.world.at(Spot("bet", seat))}
+        others = (w.style for w in self.watches.values() if str(w.act.seat) != seat)
+        return bool(asked) and asked <= lie and "splash" not in others
 
 
 def _chosen(choice: Choice, right: Judgement) -> bool:
