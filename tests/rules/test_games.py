@@ -50,7 +50,7 @@ def test_after_the_last_street_there_is_no_other(game, last, before):
 
 
 def test_the_streets_of_each_kind_of_game_follow_each_other():
-    for names in ("preflop flop turn river", "before_draw first_draw second_draw third_draw",
+    for names in ("preflop flop turn river", "before_draw after_draw", "before_draw first_draw second_draw third_draw",
                   "third fourth fifth sixth seventh"):  # fmt: skip
         assert [STREET_NAMES[n] for n in names.split()] == list(range(len(names.split())))
 

@@ -7,7 +7,7 @@ import pytest
 from tabled.model.hand import HandSetup, Limits, SeatSetup
 from tabled.rules.errors import SetupError
 from tabled.rules.hand import Hand, check_setup
-from tabled.rules.situation import contradiction, hand_from
+from tabled.rules.situation import Prior, SeatNow, Situation, contradiction, hand_from
 from tabled.rules.table import MAX_AMOUNT, MAX_SEATS, Table
 from tests.rules.table import load, profile, situation
 
@@ -23,42 +23,50 @@ def taken(*args, law=TDA, **kw) -> Hand:
 
 
 @pytest.mark.parametrize(
-    ("hand", "levels", "seen", "heard"),
+    ("where", "levels", "seen", "heard"),
     [
         # (bet_to, base, full, bets, raises)
-        (taken("A 900/100* B 700/300* C 700/300* D 1000", "D", 300, 200, prior="A bet 100, B raise 300, C call"),
+        (situation("A 900/100* B 700/300* C 700/300* D 1000", "D", 300, 200, prior="A bet 100, B raise 300, C call"),
          (300, 300, 200, 2, 2), [100, 300, 300, -1], [1, 2, 2]),
-        (taken("A 900/100* B 0/150* C 850/150*", "A", 150, 100, prior="A bet 100, B all-in 150, C call"),
+        (situation("A 900/100* B 0/150* C 850/150*", "A", 150, 100, prior="A bet 100, B all-in 150, C call"),
          (150, 100, 100, 1, 1), [100, 150, 150], [1, 1, 1]),
-        (taken("A 1000* B 1000", "B", prior="A check"), (0, 0, 100, 0, 0), [0, -1], [0]),
-        (taken("A 500/500* B 1000", "B", 500, 500), (500, 500, 500, 1, 1), [500, -1], [1]),  # no act told of it
-        (taken("A 900/100* B 700/300* C 1000", "C", 300, 200, street="preflop", prior="A call"),
+        (situation("A 1000* B 1000", "B", prior="A check"), (0, 0, 100, 0, 0), [0, -1], [0]),
+        (situation("A 500/500* B 1000", "B", 500, 500), (500, 500, 500, 1, 1), [500, -1], [1]),  # no act told of it
+        (situation("A 900/100* B 700/300* C 1000", "C", 300, 200, street="preflop", prior="A call"),
          (300, 300, 200, 2, 2), [100, 300, -1], [1, 2]),
-        (taken("A 900/100* SB 950/50* BB 900/100*", "SB", 100, 100, street="preflop",
+        (situation("A 900/100* SB 950/50* BB 900/100*", "SB", 100, 100, street="preflop",
                prior="SB post 50, BB post 100, A call"),
          (100, 100, 100, 1, 1), [100, -1, -1], [1]),  # a post is no act
-        (taken("S 800/200* A 800/200* SB 950/50 BB 900/100", "SB", 200, 100, street="preflop", straddle=200,
+        (situation("S 800/200* A 800/200* SB 950/50 BB 900/100", "SB", 200, 100, street="preflop", straddle=200,
                prior="SB post 50, BB post 100, S straddle 200, A call"),
          (200, 200, 200, 1, 1), [-1, 200, -1, -1], [0, 1]),
-        (taken("A 800/200* SB 950/50* BB 900/100", "BB", 200, 100, street="preflop",
+        (situation("A 800/200* SB 950/50* BB 900/100", "BB", 200, 100, street="preflop",
                prior="SB post 50, BB post 100, A raise 200, SB call"),
          (200, 200, 100, 2, 2), [200, 200, -1], [2, 2]),
-        (taken("A 990/10* B 960/40* C 1000", "C", 40, 40, street="third", game="7stud", structure="fixed-limit",
+        (situation("A 990/10* B 960/40* C 1000", "C", 40, 40, street="third", game="7stud", structure="fixed-limit",
                blinds=(), limits={"small_bet": 40, "big_bet": 80, "bring_in": 10}, prior="A bring-in, B complete 40"),
          (40, 40, 40, 1, 1), [10, 40, -1], [0, 1]),
-        (taken("A 960/40* B 1000", "B", 40, 40, prior="A bet 40", street="turn", **FIXED),
+        (situation("A 960/40* B 1000", "B", 40, 40, prior="A bet 40", street="turn", **FIXED),
          (40, 40, 40, 1, 1), [40, -1], [1]),
-        (taken("A 960/20* B 1000", "B", 20, 20, prior="A bet 20", street="turn", **FIXED),
+        (situation("A 960/20* B 1000", "B", 20, 20, prior="A bet 20", street="turn", **FIXED),
          (20, 20, 20, 1, 1), [20, -1], [1]),  # the size that is told holds
-        (taken("A 4500/500* B 4800/200* C 5000", "C", 500, 500, prior="A bet 500, B put 200"),
+        (situation("A 4500/500* B 4800/200* C 5000", "C", 500, 500, prior="A bet 500, B put 200"),
          (500, 500, 500, 1, 1), [500, 200, -1], [1, 1]),
+        (situation("A 1000* B 900/100* C 1000", "C", 100, 100, prior="A check, B bet 100"),
+         (100, 100, 100, 1, 1), [0, 100, -1], [0, 1]),  # who checked has not heard of the bet
+        (situation("A 850/150* B 1000", "B", 150, 100, street="preflop"),
+         (150, 150, 100, 2, 2), [150, -1], [2]),  # a bet that no act told of counts, whatever its size
+        (situation("A 900/100* B 900/100* C 1000", "C", 100, 100, prior="A bet 100, B bet 100"),
+         (100, 100, 100, 1, 1), [100, 100, -1], [1, 1]),  # the same again is a call, whatever it is called
+        (situation("A 1000 B 1000", "A", street="preflop", **FIXED), (0, 0, 20, 1, 1), [-1, -1], []),
     ],
 )  # fmt: skip
-def test_each_seat_has_answered_the_level_at_which_it_acted(hand, levels, seen, heard):
+def test_each_seat_has_answered_the_level_at_which_it_acted(where, levels, seen, heard):
+    hand = hand_from(where, TDA)
     assert (hand.bet_to, hand.base, hand.full, hand.bets, hand.raises) == levels
     assert hand.seen == seen
     acted = [h for h, s in zip(hand.heard, hand.seen, strict=True) if s >= 0]
-    assert acted == heard[-len(acted) :]
+    assert acted == heard[len(heard) - len(acted) :]
 
 
 def test_seats_and_pot_are_as_they_are_told():
@@ -77,6 +85,8 @@ def test_seats_and_pot_are_as_they_are_told():
         ("street", "A 900/100* B 1000 C 1000!", "A bet 100", None, True),  # folded before the street
         ("street", "A 900/100* B 1000 C 1000!", "A bet 100, C fold", True, True),
         ("street", "A 900/100* B 1000", "A bet 100", False, False),
+        ("street", "A 900/100* B 1000 C 1000 D 1000!", "A bet 100, D fold", None, False),
+        ("event", "A 900/100* B 1000", "A bet 100", None, False),  # how many were dealt in is not known
         ("before_cap", "A 900/100* B 1000 C 1000!", "A bet 100, C fold", None, True),
         ("before_cap", "A 900/100* B 1000 C 1000", "A bet 100", None, False),
         ("before_cap", "A 900/80* B 900/60* C 0/0!", "A bet 20, B raise 40, A raise 60, B raise 80, C fold", None,
@@ -94,11 +104,73 @@ def test_the_cap_of_a_street_that_two_began(law, who, prior, began, lifted):
     [
         (situation("A 100 B 100", "Z"), "to_act names 'Z', which is no seat"),
         (situation("A 100 B 100", "A", prior="Z check"), "prior names 'Z', which is no seat"),
+        (Situation(seats=(SeatNow(seat="A", stack=-5, line=10), SeatNow(seat="B", stack=10))), "seat A has a negative"),
+        (Situation(seats=(SeatNow(seat="A", stack=10), SeatNow(seat="B", stack=10, line=-5))), "seat B has a negative"),
     ],
 )
-def test_a_seat_that_is_not_there_is_named(where, text):
+def test_a_seat_that_is_not_there_or_below_nothing_is_named(where, text):
     with pytest.raises(SetupError, match=text):
         hand_from(where, TDA)
+
+
+@pytest.mark.parametrize(
+    ("who", "prior", "dead", "missing"),
+    [
+        ("A 1000 SB 970/30 BB 940/60", "SB post 30, BB post 60", False, 60),
+        ("A 1000 SB 950/50 BB 900/100", "SB post 50, BB post 100", False, 0),
+        (
+            "A 900/100* SB 900/100* BB 940/60",
+            "SB post 30, BB post 60, A call, SB call",
+            False,
+            60,
+        ),  # posted, then acted
+        ("A 900/100* SB 970/30 BB 940/60", "A call 100, SB post 30, BB post 60", False, 60),  # a call is no post
+        ("S 800/200 SB 970/30 BB 940/60", "S post 200, SB post 30, BB post 60", False, 60),  # nor more than a blind
+        (
+            "A 900/100* SB 0/30 BB 900/100",
+            "SB all-in 30, BB post 100, A call",
+            False,
+            20,
+        ),  # a blind with the last chips
+        ("A 0/60* SB 950/50* BB 900/100", "BB post 100, A all-in 60", False, 0),  # an act, no blind
+        ("A 0/60* BB 900/100", "A all-in 60, BB post 100", False, 0),
+        ("A 1000 BB 900/100", "BB post 100", False, 0),
+        ("A 1000 BB 900/100", "BB post 100", True, 50),
+        ("A 1000 BB 940/60", "BB post 60", True, 90),
+    ],
+)
+def test_what_short_blinds_leave_the_pot_under_the_nominal_ones(who, prior, dead, missing):
+    law = profile("tda-2024", pot_preflop="nominal")
+    where = situation(who, None, 100, 100, street="preflop", prior=prior, dead_small_blind=dead)
+    assert hand_from(where, law).phantom == missing
+    assert hand_from(where, profile("tda-2024", pot_preflop="actual")).phantom == 0
+
+
+def test_after_the_street_the_first_seat_of_the_order_opens_the_next():
+    hand = taken("A 900/100* B 900/100* C 900/100*", None, 100, 100, prior="A bet 100, B call, C call")
+    assert (hand.actor, hand.to_act) == (-1, None)
+    hand.deal_next_street()
+    assert (hand.to_act, hand.capped_lifted) == ("A", False)
+
+
+def test_how_many_were_dealt_in_is_not_guessed_on_later_streets():
+    law = profile("tda-2024", cap_heads_up="event")
+    hand = hand_from(situation("A 900/100* B 900/100*", None, 100, 100, prior="A bet 100, B call", **FIXED), law)
+    hand.deal_next_street()
+    assert (hand.table.two_dealt, hand.capped_lifted) == (False, False)
+
+
+def test_what_is_not_told_is_nothing_and_what_is_told_stays():
+    a, b = SeatNow(seat="A", stack=10), SeatNow(seat="B", stack=20)
+    assert (a.line, a.line_chips, a.acted, a.status) == (0, None, False, "in")
+    told = Situation(seats=(a, b))
+    assert (told.street, told.chip_unit, told.pot_before, told.bet_to, told.last_full_raise) == (1, 1, 0, 0, 0)
+    assert (told.bet_of_round, told.began_heads_up, told.dead_small_blind, told.to_act) == (0, None, False, None)
+    for value, name in ((a, "line"), (Prior("A", "check"), "to"), (told, "bet_to")):
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(value, name, 5)
+    with pytest.raises(TypeError):
+        SeatNow("A", 10)  # type: ignore[misc]  # that it fails is what is tested
 
 
 # ---- what cannot be so together --------------------------------------------------------------------------------------
@@ -123,6 +195,19 @@ def test_a_seat_that_is_not_there_is_named(where, text):
         (situation("A 900/100* B 1000!", "B", 100, 100), "to_act is B, who is folded"),
         (situation("A 900/100* B 0/50*", "B", 100, 100), "to_act is B, who is all-in"),
         (situation("A 900/100* B 0", "B", 100, 100), "to_act is B, who is all-in"),
+        (situation("A 900/100* B 1", "B", 100, 100), ""),
+        (
+            situation("A 900/100* B 1000", "B", 99, 99, prior="A bet 100"),
+            "a seat has 100 on its line, and bet_to is 99",
+        ),
+        (
+            situation("A 900/100* B 1000", "B", 100, 101, prior="A bet 100"),
+            "last_full_raise 101 is more than the whole",
+        ),
+        (situation("A 9/1* B 10", "B", 1, 2), "last_full_raise 2 is more than the whole bet of 1"),
+        (situation("A 10 B 10", "A", 1, 1), "bet_to is 1, and no seat has more than 0 on its line"),
+        (situation("A 10 B 10", "A", 1, 1, street="preflop", blinds=()), "bet_to is 1, and no seat has more than 0"),
+        (situation("", None, 1, 1), "bet_to is 1, and no seat has more than 0"),
     ],
 )
 def test_a_set_up_that_contradicts_itself_says_what_to_put_right(where, text):
@@ -189,3 +274,9 @@ def test_no_limit_is_below_nothing_or_beyond_counting(key):
     for amount in (-1, MAX_AMOUNT + 1):
         with pytest.raises(SetupError, match=f"limits.{key} is {amount}; it must be from 0 to {MAX_AMOUNT}"):
             table(limits=Limits(**{key: amount}))
+
+
+def test_blinds_that_are_too_many_are_counted_and_a_straddle_stands_without_them():
+    with pytest.raises(SetupError, match="blinds names 4 amounts"):
+        table(blinds=(1, 2, 3, -4))
+    assert table(blinds=(), straddle=1).big_blind == 0
