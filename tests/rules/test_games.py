@@ -8,7 +8,7 @@ from tabled.model.ruling import Reason
 from tabled.rules.errors import SetupError
 from tabled.rules.games import GAMES, STREET_NAMES, game_of
 from tabled.rules.reading import Reading, _left
-from tests.rules.table import judged, situation
+from tests.rules.table import judged, profile, rule, short, situation
 
 FIXED = {"structure": "fixed-limit", "limits": {"small_bet": 20, "big_bet": 40, "raises_cap": 3}, "blinds": (10, 20)}
 
@@ -87,3 +87,17 @@ def test_a_reading_is_named_part_by_part_and_holds_no_amount_by_itself():
 )
 def test_what_is_left_of_a_bet_of_which_chips_were_lifted(line, lifted, lying, left):
     assert _left(line, lifted, lying) == left
+
+
+@pytest.mark.parametrize(
+    ("lying", "ruled"),
+    [
+        (199, ("call", 200, 0, 499)),  # one chip that is no raise by itself
+        (200, ("raise", 700, 0, 0)),  # the chips of the call lie there, to the chip: this one is more
+        (201, ("raise", 701, 0, 0)),
+    ],
+)
+def test_a_chip_that_joins_chips_which_cover_the_call_already_is_a_raise(lying, ruled):
+    law = profile("tda-2024", prior_chips="covering_raises")
+    where = situation(f"A 4000/100*[{lying}] B 4800/200*", "A", 200, 100, prior="A bet 100, B raise 200")
+    assert short(rule(law, where, "A put 500")) == ruled
