@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tabled.rules.profile import SETTINGS, Profile, ProfileError, ReopenBy, allowed, choices
+from tabled.rules.profile import (
+    SETTINGS,
+    Profile,
+    ProfileError,
+    ReopenBy,
+    allowed,
+    choices,
+    house_rule,
+    own_values,
+    parse,
+)
 from tabled.rules.profile_check import inert, verify
+from tabled.rules.topics import TOPICS
 from tests.rules.table import load
 
 FULL = {"no-limit": "full", "pot-limit": "full", "fixed-limit": "full", "spread-limit": "full"}
@@ -86,3 +97,40 @@ def test_the_values_of_a_setting_are_all_of_them():
     assert choices("raise_cap") == choices("cite") == ()
     assert allowed("ask_floor") == ("a list of setting names",)
     assert allowed("cite") == ("a table of topic = [clause, …]",)
+
+
+def test_a_value_is_shown_to_sixty_characters():
+    for n, shown in ((58, repr("a" * 58)), (59, repr("a" * 59)[:57] + "...")):
+        with pytest.raises(ProfileError) as e:
+            parse(f'name = "x"\nraise_cap = "{"a" * n}"', where="room.toml")
+        assert f"raise_cap = {shown} is not allowed" in str(e.value)
+
+
+@pytest.mark.parametrize(
+    "values", [{"no_such": 1}, {"allin_reopen": {"big-limit": "half"}}, {"allin_reopen": {"no-limit": "third"}}]
+)
+def test_a_law_cannot_be_changed_to_what_is_no_value(values):
+    with pytest.raises(ProfileError, match="tda-2024"):
+        TDA.with_values(**values)
+
+
+@pytest.mark.parametrize(
+    ("given", "own"),
+    [
+        ({"raise_cap": TDA.raise_cap}, ()),
+        ({"raise_cap": TDA.raise_cap + 1}, ("raise_cap",)),
+        ({"allin_reopen": {"no-limit": "full", "fixed-limit": "half"}}, ()),
+        ({"allin_reopen": {"no-limit": "full", "fixed-limit": "full"}}, ("allin_reopen",)),
+        ({"allin_reopen": {"no-limit": "half", "fixed-limit": "full"}}, ("allin_reopen",)),
+        ({"name": "x", "cite": {"fold": ["House 1"]}}, ()),
+    ],
+)
+def test_a_value_is_the_rooms_own_if_any_part_of_it_differs(given, own):
+    assert own_values(given, TDA) == own
+
+
+def test_only_the_file_of_a_house_makes_house_rules():
+    text = 'name = "x"\nraise_cap = 3'
+    assert parse(text, base=TDA).cite == TDA.cite
+    assert parse(text, house="club").cite == {}
+    assert house_rule("x") in parse(text, base=TDA, house="club").clauses(*TOPICS)
