@@ -31,6 +31,7 @@ def test_the_floor_may_go_under_a_minimum(action, to, verb, total):
     assert chips_of(judged.after) == chips_of(hand)
     assert judged.after.to_act == "1"
     assert "Floor" in announce(judged.ruling)["en"]
+    assert judged.ruling.call_to == max(total, 300)
 
 
 def test_a_small_raise_that_the_floor_lets_stand_is_a_raise_and_raises_no_minimum():
@@ -46,12 +47,23 @@ def test_the_floor_may_rule_on_a_seat_that_was_passed_over():
     assert judged.after.status_of("2") == "folded"
 
 
+def test_the_floor_may_rule_on_a_seat_when_nobody_is_to_act():
+    over = play(deal([1000] * 3), "3 call", "1 call", "2 check")
+    assert over.to_act is None
+    folded = overrule(over, LAW, "3", "fold")
+    assert (folded.after.status_of("3"), folded.after.to_act, folded.ruling.round_over) == ("folded", None, True)
+    raised = overrule(over, LAW, "3", "raise", 300)
+    assert (raised.ruling.to, raised.after.to_act) == (300, "1")
+
+
 def test_the_ruling_says_what_the_law_would_have_made_of_it():
     hand = play(deal([1000] * 4), "3 raise 300")
     said = {a: overrule(hand, LAW, "4", *a).ruling.departs for a in (("raise", 450), ("raise", 500), ("call",))}
     assert [d and (d.code, d.params.get("to")) for d in said.values()] == [("departs_raise", 500), None, None]
+    assert overrule(hand, LAW, "4", "complete", 500).ruling.departs is None  # the same raise by another word
     opened = play(deal([1000] * 3), "3 call", "1 call", "2 check", "street")
     assert overrule(opened, LAW, "1", "bet", 20).ruling.departs.code == "departs_bet"
+    assert overrule(opened, LAW, "1", "check").ruling.call_to is None
     early = overrule(hand, LAW, "2", "raise", 600).ruling
     assert (early.departs.code, early.next_seat, early.by_floor) == ("departs_turn", "4", True)
     poor = overrule(play(deal([1000, 1000, 1000, 400]), "3 raise 300"), LAW, "4", "raise", 350).ruling
