@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.deal import deal
+from tests.rules.deal import deal, play
 from tests.rules.table import locked, open_to, profile, rule, situation
 
 TDA = "tda-2024"
@@ -163,3 +163,13 @@ def test_at_fixed_limit_the_raise_is_stated_while_somebody_may_make_it():
     assert (ruling.min_raise_to, ruling.max_raise_to) == (80, 80)
     ruling = rule(TDA, where, "B say call", "C did call")
     assert (ruling.min_raise_to, ruling.max_raise_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("stack", "full", "raises", "closed"), [(149, 100, 1, True), (150, 50, 2, False), (151, 51, 2, False)]
+)
+def test_an_all_in_of_just_the_small_blind_is_a_raise_where_that_is_the_smallest(stack, full, raises, closed):
+    law = profile("tda-2024", min_bet="sb", min_raise="small_blind")
+    hand = play(deal([stack, 1000, 1000], law=law), "3 call", "1 raise " + str(stack), "2 call")
+    assert (hand.full, hand.raises, hand.to_act) == (full, raises, "3")
+    assert hand.can_raise_to(400) is not closed
