@@ -289,6 +289,23 @@ def test_what_ends_the_frames_is_told_with_its_advice(tmp_path: Path) -> None:
     assert source.closed.is_set()
 
 
+def whole_run(begin: Begin) -> list[ToDaemon]:
+    """All that a process says of eighteen pictures, half a minute from one to the next."""
+    source, out = Hands(), io.BytesIO()
+
+    class Patient:
+        """The daemon's pipe: each picture comes when the one before was looked at; then the daemon is gone."""
+
+        def read(self, _: int) -> bytes:
+            for n in range(1, 19):
+                source.give(frame(n, at_ns=n * 30 * S))
+                until(lambda n=n: any(isinstance(m, Beat) and m.seen == n for m in told_by(out)))  # type: ignore[misc]  # its default is a number
+            return b""
+
+    run(Pipe(Patient(), out), begin, lambda *_: source, lambda: 30 * S, lambda: 0)  # type: ignore[arg-type]  # reads only
+    return told_by(out)
+
+
 # -- the eye -----------------------------------------------------------------------------------------
 
 
@@ -330,6 +347,8 @@ def test_what_looks_for_the_markers_is_made_of_the_planes_file(tmp_path: Path) -
     for n in range(3 * 6):
         looker.look(n * 30 * S, picture(n))
     assert looker.seen == 0
+    told = whole_run(begun(tmp_path, beat_ns=0, eye="tests.sensing.eyes:GoodEye"))
+    assert [b.markers_seen for b in told if isinstance(b, Beat)][-1] == 0
     (tmp_path / "plane.json").write_text("{", encoding="ascii")
     with pytest.raises(CaptureProblem, match="cannot be used"):
         landmarks_of(Begin(device="camera", source="", width=96, height=64, fps=20, calibration=str(tmp_path)))
