@@ -16,18 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.steps import StepError
+from tabled.sensing.landmarks import DICTIONARIES
 
 Floats = npt.NDArray[np.float64]
 Gray = npt.NDArray[np.uint8]
 
-DICTIONARIES = {
-    name: getattr(cv2.aruco, f"DICT_{name}")
-    for name in (
-        *(f"{bits}X{bits}_{size}" for bits in (4, 5, 6, 7) for size in (50, 100, 250, 1000)),
-        "ARUCO_ORIGINAL",
-        "APRILTAG_36H11",
-    )
-}
 _SPEC = re.compile(r"(\d{1,2})x(\d{1,2}):(\d{1,3}(?:\.\d+)?):(\d{1,3}(?:\.\d+)?):([0-9A-Z_]+)")
 MISPLACED = 0.25
 """A marker this share of its side away from where its neighbour puts it belongs to another board."""

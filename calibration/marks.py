@@ -12,10 +12,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from calibration.board import DICTIONARIES
 from calibration.optics import Optics
 from calibration.pictures import Shot, gray
 from calibration.steps import StepError
+from tabled.sensing.landmarks import DICTIONARIES
 from tabled.sensing.light import LINEAR
 
 Floats = npt.NDArray[np.float64]

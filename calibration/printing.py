@@ -74,7 +74,7 @@ def marker_pages(numbers: list[int], size_mm: float) -> list[Page]:
     import cv2  # noqa: PLC0415  half a second that other commands need not wait
     import numpy as np  # noqa: PLC0415  as above
 
-    from calibration.board import DICTIONARIES  # noqa: PLC0415  as above
+    from tabled.sensing.landmarks import DICTIONARIES  # noqa: PLC0415  as above
 
     if not MIN_MARKER_MM <= size_mm <= MAX_MARKER_MM:
         raise StepError(

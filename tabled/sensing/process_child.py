@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from firmware_bridge.wire import DeviceId, Observation, TimeSpan
 from tabled.model.calibration import Calibration
@@ -38,6 +38,9 @@ from tabled.sensing.process_wire import (
 )
 from tabled.sensing.recorder import Ring, Shelf, save, still_size
 from tabled.sensing.recording import Facts, Note, RecordingError, Still
+
+if TYPE_CHECKING:
+    from tabled.sensing.landmarks import Landmarks
 
 WAIT_S = 0.05
 MAX_ORDERS = 64
@@ -80,7 +83,9 @@ class Watch:
         *,
         now_ns: Clock,
         memory: Callable[[], int],
+        landmarks: Landmarks | None = None,
     ) -> None:
+        self._landmarks = landmarks
         self._begin, self._source, self._make_eye, self._send = begin, source, make_eye, send
         self._now_ns, self._memory = now_ns, memory
         self._device = DeviceId(begin.device)
@@ -151,6 +156,8 @@ class Watch:
         self._worst_ns = max(self._worst_ns, self._now_ns() - began_ns)
         if found:
             self._send(Saw(observations=found))
+        if self._landmarks is not None:
+            self._landmarks.look(frame.stamp_ns, frame.jpeg)
 
     def _fail(self, error: ValueError) -> None:
         """A frame that ends as it should and is broken within; one is an accident, a row of them is a fault."""
@@ -192,6 +199,8 @@ class Watch:
                 ring=self._ring.size,
                 stamps=self._source.stamps,
                 notes=self._source.notes[:MAX_NOTES],
+                markers_seen=None if self._landmarks is None else self._landmarks.seen,
+                shift_upx=None if self._landmarks is None else self._landmarks.shift_upx,
             )
         )
         self._worst_ns = 0
@@ -271,10 +280,10 @@ def calibration_files(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def eye_maker(begin: Begin) -> EyeMaker:
-    """Loads the calibration and the eye.  Raises `CaptureProblem` where they do not fit."""
+def calibration_of(begin: Begin) -> Calibration | None:
+    """That of the order; None where the table has none.  Raises `CaptureProblem` for one damaged or changed."""
     if not begin.calibration:
-        return lambda: None
+        return None
     try:
         calibration = sections.load(Path(begin.calibration))
     except sections.CalibrationError as error:
@@ -284,6 +293,24 @@ def eye_maker(begin: Begin) -> EyeMaker:
             "the calibration was changed since tabled started",
             "start tabled again, so that the journal says by which one it rules from here on",
         )
+    return calibration
+
+
+def landmarks_of(begin: Begin) -> Landmarks | None:
+    """What looks for the markers of the calibration's plane; None where it has none.  Raises as `calibration_of`."""
+    calibration = calibration_of(begin)
+    if calibration is None or calibration.plane is None or not calibration.plane.markers:
+        return None
+    from tabled.sensing.landmarks import Landmarks  # noqa: PLC0415  OpenCV, which a table without markers can spare
+
+    return Landmarks(calibration.plane.markers, (begin.width, begin.height))
+
+
+def eye_maker(begin: Begin) -> EyeMaker:
+    """Loads the calibration and the eye.  Raises `CaptureProblem` where they do not fit."""
+    calibration = calibration_of(begin)
+    if calibration is None:
+        return lambda: None
     module, _, name = begin.eye.partition(":")
     kind: EyeKind = getattr(importlib.import_module(module), name)
     size, device = (begin.width, begin.height), DeviceId(begin.device)
@@ -340,7 +367,15 @@ def run(
 ) -> None:
     """Watch until the daemon says to end, or until that is impossible: the daemon then hears why."""
     try:
-        watch = Watch(begin, make_source(begin, now_ns), eye_maker(begin), pipe.send, now_ns=now_ns, memory=memory)
+        watch = Watch(
+            begin,
+            make_source(begin, now_ns),
+            eye_maker(begin),
+            pipe.send,
+            now_ns=now_ns,
+            memory=memory,
+            landmarks=landmarks_of(begin),
+        )
         threading.Thread(target=pipe.listen, args=(watch.order,), name="orders", daemon=True).start()
         watch.start()
         try:

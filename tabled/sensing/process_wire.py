@@ -112,6 +112,10 @@ class Beat(msgspec.Struct, frozen=True, tag="beat", kw_only=True):
     """Bytes resident."""
     ring: int = 0
     """Bytes of pictures in the recorder's memory."""
+    markers_seen: int | None = None
+    """Of the plane's markers; None while it is not known, and where there is none to look for."""
+    shift_upx: int | None = None
+    """How far they are from where they were when the plane was measured, in millionths of a pixel."""
     stamps: str = ""
     notes: tuple[str, ...] = ()
 

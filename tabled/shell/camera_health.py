@@ -74,6 +74,16 @@ class CameraHealth:
             notes=tuple(f"'{s.device}': {note}" for note in s.beat.notes),
         )
 
+    @property
+    def markers_seen(self) -> int | None:
+        """How many of the plane's markers are not hidden, as far as that is known."""
+        return self._state.beat.markers_seen
+
+    @property
+    def shift_upx(self) -> int | None:
+        """How far they are from where they were, in millionths of a pixel, as far as that is known."""
+        return self._state.beat.shift_upx
+
     def faults(self) -> list[Reason]:
         """For the dealer's screen too."""
         s = self._state

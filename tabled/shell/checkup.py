@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from calibration.check import AntennaNow, CameraNow, FilesNow, Finding, Snapshot, check
 from firmware_bridge.supervisor import DeviceHealth
 from firmware_bridge.wire import AnyObservation, CleanEmpty, Present
@@ -51,6 +53,7 @@ class Checkup:
         """Landings that nothing was read of yet: when it must have been, and the place."""
         self._unread: dict[str, int] = {}
         self._distrusted: dict[str, str] = {}
+        self._landmarks = CameraNow()
         self._began_ns = 0
         self._next_ns: int | None = None
         self.findings: tuple[Finding, ...] = ()
@@ -68,9 +71,14 @@ class Checkup:
             case CameraTrust():
                 self._distrusted[seen.seat] = seen.reason
 
-    def due(self, devices: Sequence[DeviceHealth], now_ns: int) -> bool:
-        """Look at everything if a minute is over (and at the start); whether the findings are others than before."""
+    def due(self, devices: Sequence[DeviceHealth], now_ns: int, landmarks: CameraNow | None = None) -> bool:
+        """Look at everything if a minute is over (and at the start); whether the findings are others than before.
+
+        ``landmarks`` is what the camera says of the plane's markers; where it says nothing, what it said last stands.
+        """
         self._settle(now_ns)
+        if landmarks is not None and self._sight(landmarks) and self._next_ns is not None:
+            self._next_ns = now_ns
         if self._next_ns is not None and now_ns < self._next_ns:
             return False
         if self._next_ns is None:
@@ -92,6 +100,17 @@ class Checkup:
     def notes(self) -> list[Reason]:
         """For the technician."""
         return [f.reason for f in self.findings if not f.fault]
+
+    def _sight(self, now: CameraNow) -> bool:
+        """Take what is known of the markers; whether that is worth a look before the minute is over.
+
+        A camera's first word comes some seconds after the start, to which it belongs.
+        """
+        was = self._landmarks
+        seen = was.markers_seen if now.markers_seen is None else now.markers_seen
+        moved = was.moved_upx if now.moved_upx is None else now.moved_upx
+        self._landmarks = CameraNow(markers_seen=seen, moved_upx=moved)
+        return seen != was.markers_seen or (moved is None) != (was.moved_upx is None)
 
     def _look(self, seen: Present | CleanEmpty) -> None:
         spot = (str(seen.device), seen.antenna)
@@ -129,7 +148,7 @@ class Checkup:
                 )
             )
         panels = {d.id: -(-d.figures.clock_ns // MS) for d in steady.values() if d.figures.clock_ns is not None}
-        camera = CameraNow(distrusted=dict(self._distrusted)) if self._camera else None
+        camera = replace(self._landmarks, distrusted=dict(self._distrusted)) if self._camera else None
         return Snapshot(antennas=tuple(antennas), panels=panels, camera=camera, files=self._files)
 
 

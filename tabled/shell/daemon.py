@@ -389,7 +389,7 @@ class Daemon:
         state, now_ns, sight = self._engine.state, monotonic_ns(), self._sight
         devices = (*self._bridge.health(), *sight.devices())
         report = self._watch.report(devices, self._intake.dropped, now_ns)
-        self._checkup.due(devices, now_ns)
+        self._checkup.due(devices, now_ns, sight.landmarks())
         registry = self._chips.notes(wall_ns()) if self._chips is not None else ()
         # A lost device is in the state too, but not before the journal has it.
         news = (f for f in report.faults if f.code != DEVICE_LOST or f"device:{f.params['device']}" not in state.faults)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from calibration.check import CameraNow
 from firmware_bridge.supervisor import DeviceHealth
 from firmware_bridge.wire import DeviceLost, DeviceUp, RawBytes
 from tabled.model.camera import AnyCameraObservation
@@ -117,6 +118,13 @@ class Sight:
     def devices(self) -> tuple[DeviceHealth, ...]:
         """The camera among the devices."""
         return () if self.camera is None else (self.camera.health().device(),)
+
+    def landmarks(self) -> CameraNow | None:
+        """What its process last said of the plane's markers."""
+        if self.camera is None:
+            return None
+        health = self.camera.health()
+        return CameraNow(markers_seen=health.markers_seen, moved_upx=health.shift_upx)
 
     def faults(self) -> list[Reason]:
         """For the dealer's screen too."""

@@ -15,6 +15,7 @@ from tabled.journal import Journal
 from tabled.model.camera import CameraTrust, HandMoved
 from tabled.outlets.commands import Record, Refusal, parse_command
 from tabled.outlets.topics import Origin
+from tabled.sensing.process_wire import Beat
 from tabled.sensing.recording import Recording
 from tabled.shell.clock import monotonic_ns
 from tabled.shell.config import convert
@@ -184,4 +185,19 @@ def test_a_camera_leaves_room_for_presses_while_the_disk_refuses(tmp_path: Path)
     with pytest.raises(OverflowError, match="for presses and orders"):
         daemon._sight._take(hand)
     assert len(daemon._intake) == MAX_WAITING // 2
+    daemon._journal.close()
+
+
+def test_a_camera_that_was_moved_before_the_start_is_in_the_health_message(tmp_path: Path) -> None:
+    daemon, _ = made(tmp_path, source=f"file:{tmp_path}/none", size=[96, 64])
+    assert daemon._sight.camera is not None
+    assert b"calibration_knocked" not in daemon._health()
+    daemon._sight.camera._beat(Beat(at_ns=monotonic_ns(), markers_seen=4, shift_upx=1_600_000))
+    assert b"calibration_knocked" in daemon._health(), "with the first word, not a minute later"
+    daemon._journal.close()
+
+
+def test_a_table_without_a_camera_has_no_markers_to_look_for(tmp_path: Path) -> None:
+    daemon, _ = made(tmp_path)
+    assert daemon._sight.landmarks() is None
     daemon._journal.close()

@@ -7,19 +7,21 @@ import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from calibration.files import save as save_section
 from firmware_bridge.wire import DeviceId, Observation, TimeSpan
-from tabled.model.calibration import Calibration
+from tabled.model.calibration import Calibration, Marker, Point
 from tabled.model.camera import CameraTrust, HandMoved
 from tabled.sensing import sections
 from tabled.sensing.capture import CaptureProblem
-from tabled.sensing.process_child import MAX_FAILURES, Pipe, Watch, eye_maker, run
+from tabled.sensing.landmarks import Landmarks
+from tabled.sensing.process_child import MAX_FAILURES, Pipe, Watch, eye_maker, landmarks_of, run
 from tabled.sensing.process_wire import (
     HEAD_BYTES,
     MAX_MESSAGE,
@@ -43,7 +45,7 @@ from tabled.sensing.process_wire import (
 from tabled.sensing.recording import Note, Recording
 from tests.sensing.eyes import GoodEye
 from tests.sensing.support import MS, PERIOD_NS, PROBLEM, Hands, frame, picture, until
-from tests.sensing.table import LENS
+from tests.sensing.table import LENS, PLANE
 
 S = 10**9
 
@@ -125,6 +127,29 @@ def test_the_beat_counts_everything(tmp_path: Path) -> None:
     assert (beat.captured, beat.seen, beat.lost, beat.damaged, beat.memory) == (2, 2, 2, 1, 123)
     assert (beat.age_ns, beat.notes, beat.stamps) == (2 * S - 4 * PERIOD_NS, ("a note",), "kernel")
     assert beat.ring > 0
+    rig.watch.stop(5)
+
+
+def test_the_beat_tells_of_the_planes_markers(tmp_path: Path) -> None:
+    class Spy:
+        seen: int | None = None
+        shift_upx: int | None = None
+        looks: ClassVar[list[tuple[int, bytes]]] = []
+
+        def look(self, at_ns: int, frame: bytes) -> None:
+            self.looks.append((at_ns, frame))
+            self.seen, self.shift_upx = 5, 1_600_000
+
+    rig = Rig(tmp_path, beat_ns=1 * S, stall_ns=10 * S)
+    rig.watch._landmarks = cast(Landmarks, Spy())
+    rig.now_ns = S
+    rig.watch.turn()
+    rig.show(4)
+    rig.now_ns = 2 * S
+    rig.watch.turn()
+    assert [(b.markers_seen, b.shift_upx) for b in rig.of(Beat)] == [(None, None), (5, 1_600_000)]
+    assert Spy.looks == [(4 * PERIOD_NS, picture(4))], "the frame and its time, after the eye"
+    assert for_daemon(pack(rig.of(Beat)[1])[HEAD_BYTES:]) == rig.of(Beat)[1]
     rig.watch.stop(5)
 
 
@@ -264,6 +289,23 @@ def test_what_ends_the_frames_is_told_with_its_advice(tmp_path: Path) -> None:
     assert source.closed.is_set()
 
 
+def whole_run(begin: Begin) -> list[ToDaemon]:
+    """All that a process says of eighteen pictures, half a minute from one to the next."""
+    source, out = Hands(), io.BytesIO()
+
+    class Patient:
+        """The daemon's pipe: each picture comes when the one before was looked at; then the daemon is gone."""
+
+        def read(self, _: int) -> bytes:
+            for n in range(1, 19):
+                source.give(frame(n, at_ns=n * 30 * S))
+                until(lambda n=n: any(isinstance(m, Beat) and m.seen == n for m in told_by(out)))  # type: ignore[misc]  # its default is a number
+            return b""
+
+    run(Pipe(Patient(), out), begin, lambda *_: source, lambda: 30 * S, lambda: 0)  # type: ignore[arg-type]  # reads only
+    return told_by(out)
+
+
 # -- the eye -----------------------------------------------------------------------------------------
 
 
@@ -288,3 +330,25 @@ def test_a_damaged_calibration_is_refused(tmp_path: Path) -> None:
 
 def test_without_a_calibration_there_is_no_eye(tmp_path: Path) -> None:
     assert eye_maker(begun(tmp_path, calibration=""))() is None
+    assert landmarks_of(begun(tmp_path, calibration="")) is None
+
+
+def test_what_looks_for_the_markers_is_made_of_the_planes_file(tmp_path: Path) -> None:
+    assert landmarks_of(begun(tmp_path)) is None
+    square = ((0, 0), (9, 0), (9, 9), (0, 9))
+    marker = Marker(
+        id=1,
+        corners=tuple(Point(1000 * x, 1000 * y) for x, y in square),
+        seen_upx=tuple((30_000_000 + x * 10**6, 20_000_000 + y * 10**6) for x, y in square),
+    )
+    save_section(tmp_path, replace(PLANE, markers=(marker,)))
+    looker = landmarks_of(begun(tmp_path))
+    assert looker is not None
+    for n in range(3 * 6):
+        looker.look(n * 30 * S, picture(n))
+    assert looker.seen == 0
+    told = whole_run(begun(tmp_path, beat_ns=0, eye="tests.sensing.eyes:GoodEye"))
+    assert [b.markers_seen for b in told if isinstance(b, Beat)][-1] == 0
+    (tmp_path / "plane.json").write_text("{", encoding="ascii")
+    with pytest.raises(CaptureProblem, match="cannot be used"):
+        landmarks_of(Begin(device="camera", source="", width=96, height=64, fps=20, calibration=str(tmp_path)))

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from calibration.check import FilesNow
+from calibration.check import CameraNow, FilesNow
 from calibration.files import save
 from firmware_bridge.session.contract import Counters, Figures
 from firmware_bridge.supervisor import DeviceHealth
 from firmware_bridge.wire import CleanEmpty, Corrupt, DeviceId, Present, Tag, TimeSpan
-from tabled.model.calibration import Calibration, Dealer, Dealers
+from tabled.model.calibration import Calibration, Dealer, Dealers, Marker, Plane, Point
 from tabled.model.camera import CameraTrust, ChipsLanded
 from tabled.model.layout import Antenna, Layout, Place
 from tabled.outlets.health import say
+from tabled.sensing.process_wire import Beat
 from tabled.sensing.sections import load
+from tabled.shell.camera_health import CameraHealth, CameraState
 from tabled.shell.checkup import PERIOD_NS, Checkup, files_now
 
 S = 1_000_000_000
@@ -100,6 +102,45 @@ def test_the_cameras_own_word_names_the_step() -> None:
     assert {f.reason.code for f in watch.findings} == {"calibration_missing"}
     assert [r.code for r in watch.notes()] == ["calibration_missing"] * 3
     assert watch.faults() == []
+
+
+SQUARE = (Point(0, 0), Point(80_000, 0), Point(80_000, 80_000), Point(0, 80_000))
+MARKERS = tuple(Marker(id=n, corners=SQUARE, seen_upx=((0, 0), (1, 0), (1, 1), (0, 1))) for n in range(4))
+MARKED = Calibration(plane=Plane(rotation_nrad=(0, 0, 0), translation_um=(0, 0, 1), markers=MARKERS, residual_um=1))
+
+
+def of_plane(watch: Checkup, at_s: float, seen: int | None, moved_upx: int | None) -> list[str]:
+    alive(watch, at_s - 0.1)
+    watch.due(UP, round(at_s * S), CameraNow(markers_seen=seen, moved_upx=moved_upx))
+    return [f.reason.code for f in watch.findings if f.step == "plane"]
+
+
+def test_a_camera_that_was_moved_while_the_daemon_was_off_is_told_with_its_first_word() -> None:
+    watch = Checkup(LAYOUT, MARKED, "camera")
+    assert of_plane(watch, 1, None, None) == []
+    assert of_plane(watch, 5, 4, 1_500_001) == ["calibration_knocked"], "it does not wait for the minute"
+    assert of_plane(watch, 35, 4, 100_000) == ["calibration_knocked"]
+    assert of_plane(watch, 66, 4, 100_000) == [], "set straight"
+
+
+def test_hidden_markers_are_told_and_a_process_that_begins_anew_takes_nothing_back() -> None:
+    watch = Checkup(LAYOUT, MARKED, "camera")
+    assert of_plane(watch, 1, 4, 0) == []
+    assert of_plane(watch, 31, 2, 0) == ["calibration_markers_hidden"]
+    assert watch.notes()[-1].params == {"seen": 2, "count": 4, "step": "plane"}
+    assert "2" in say(watch.notes()[-1], "en")
+    assert of_plane(watch, 100, None, None) == ["calibration_markers_hidden"]
+    assert of_plane(watch, 101, 4, 0) == []
+
+
+def test_the_cameras_process_says_it_and_the_checkup_hears_it() -> None:
+    state = CameraState("camera", 0, "")
+    health = CameraHealth(state, 1)
+    assert (health.markers_seen, health.shift_upx) == (None, None)
+    state.take(Beat(at_ns=1, markers_seen=3, shift_upx=7))
+    assert (health.markers_seen, health.shift_upx) == (3, 7)
+    state.enter("opening", 2)
+    assert (health.markers_seen, health.shift_upx) == (None, None)
 
 
 def test_files_that_are_no_longer_those_that_were_read_are_told(tmp_path: Path) -> None:
