@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tabled.rules.errors import RaiseClosed
 from tests.rules.deal import deal, play
 from tests.rules.table import locked, open_to, profile, rule, situation
 
@@ -173,3 +174,13 @@ def test_an_all_in_of_just_the_small_blind_is_a_raise_where_that_is_the_smallest
     hand = play(deal([stack, 1000, 1000], law=law), "3 call", "1 raise " + str(stack), "2 call")
     assert (hand.full, hand.raises, hand.to_act) == (full, raises, "3")
     assert hand.can_raise_to(400) is not closed
+
+
+def test_why_a_raise_is_closed_and_that_an_option_is_a_check():
+    assert play(deal([1000] * 3), "3 call", "1 call").verify_check() is None
+    hand = play(deal([150, 1000, 1000]), "3 call", "1 raise 150", "2 call")
+    with pytest.raises(RaiseClosed, match="50 more is no full raise of 100"):
+        hand.raise_to(400)
+    hand = play(deal([150, 1000, 1000]), "3 call", "1 raise 150", "2 fold")
+    with pytest.raises(RaiseClosed, match="nobody is left to answer"):
+        hand.raise_to(400)
