@@ -60,7 +60,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--people", choices=("honest", "sloppy"), default="honest", help="sloppy: own hands, played live")
     p.add_argument("--sloppiness", type=float, default=0.5, help="share of acts carried out sloppily where they can be")
     p.add_argument("--acts", nargs="+", choices=sorted(STYLES), default=[], metavar="STYLE", help="do these first")
-    p.add_argument("--ruling-timeout", type=float, default=10.0, metavar="S", help="wait for a final ruling")
+    p.add_argument("--ruling-timeout", type=float, default=30.0, metavar="S", help="wait for a final ruling")
     p.add_argument("--site", default="demo")
     p.add_argument("--table", default="t1")
     p.add_argument(
