@@ -150,7 +150,6 @@ class FramePump:
         self._thread = threading.Thread(target=self._run, name="frames", daemon=True)
         self._captured = self._lost = self._damaged = 0
         self._sequence = -1
-        self.opened = threading.Event()
         self.newest_ns = now_ns()
         """When the newest whole frame arrived; the start, before there was one."""
 
@@ -178,7 +177,6 @@ class FramePump:
     def _run(self) -> None:
         try:
             self._source.open()
-            self.opened.set()
             while not self._stop.is_set():
                 frame = self._source.read(POLL_S)
                 if frame is not None:

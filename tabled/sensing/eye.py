@@ -69,7 +69,7 @@ class Eye:
         self.lanes = tuple(Lane(device, t, foot, self._colours, spread + NOISE_NS) for t in self.atlas.tiles)
         self._few_mean: list[Floats | None] = [None] * len(self.lanes)
         self._gains = Gains(self.atlas)
-        self.health = Health(device, calibration, self.atlas, self._gains)
+        self.health = Health(device, self.atlas, self._gains)
         rows = [np.minimum(t.row * 255.0 + 0.5, 255.0).astype(np.uint8) for t in self.atlas.tiles]
         self._rows = [np.dstack([r] * 3) for r in rows]
         self._few_rows = [np.ascontiguousarray(r[::STEP, ::STEP]) for r in self._rows]
@@ -78,7 +78,6 @@ class Eye:
         self._tinted = False
         self._last_ns: int | None = None
         self._turn = 0
-        self._frames = 0
 
     # -- in ---------------------------------------------------------------------------------------
 
@@ -114,7 +113,6 @@ class Eye:
         sheet = self.atlas.warp(picture)
         gain = self._gains.measure(picture)
         self._gains.follow(0.01, gain)
-        self._frames += 1
         table = np.asarray(self._gains.spread(gain) @ PARTS.T, np.float32)[None]
         out: list[Observation] = list(self.health.picture(picture, when))
         for change in self.health.anew():

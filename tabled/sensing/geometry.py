@@ -97,12 +97,8 @@ class Tile:
     """The sensor's row of each pixel, as a part of the picture's height (0…1)."""
     known: Bytes
     """255 where the picture has this place."""
-    line_mm: float
-    """Length of the betting line's chord."""
     dealer: tuple[float, float]
     """Unit vector from the zone to the dealer, in the tile's axes (along, into)."""
-    far_mm: float
-    """The greatest depth of the zone."""
 
     @property
     def rows(self) -> slice:
@@ -157,8 +153,6 @@ class Atlas:
         self.height = top
         whole = np.concatenate(maps).astype(np.float32)
         self._maps = cv2.convertMaps(whole[..., 0], whole[..., 1], cv2.CV_16SC2)
-        self.row = np.clip(whole[..., 1] / self.view.height, 0.0, 1.0).astype(np.float32)
-        """The sensor's row of each pixel of the atlas, as a part of the picture's height."""
 
     def warp(self, picture: Bytes) -> Bytes:
         """The atlas (height, width, 3) of a raw BGR picture of the calibrated size."""
@@ -281,7 +275,5 @@ def _tile(view: View, draft: _Draft, top: int, seen: npt.NDArray[np.float64]) ->
         lift=lift.astype(np.float32),
         row=np.clip(y / view.height, 0.0, 1.0).astype(np.float32),
         known=np.where(known, 255, 0).astype(np.uint8),
-        line_mm=float(np.hypot(*(draft.line[-1] - draft.line[0]))),
         dealer=draft.dealer,
-        far_mm=float(depth[inside > 0].max()) if inside.any() else 0.0,
     )

@@ -81,8 +81,8 @@ class Ground:
         self._first: list[Floats] = []
         self.ready = False
 
-    def learn_first(self, now: Floats) -> bool:
-        """Collect frames' parts (gain taken off); True once the background stands."""
+    def learn_first(self, now: Floats) -> None:
+        """Collect frames' parts (gain taken off) until the background stands: then it is ``ready``."""
         self._first.append(now)
         if len(self._first) >= LEARN_FIRST:
             self.mean = np.median(np.stack(self._first), axis=0).astype(np.float32)
@@ -90,7 +90,6 @@ class Ground:
             for rough in self._rough:
                 rough.fill(ROUGH_FIRST)
             self.ready = True
-        return self.ready
 
     def start_again(self) -> None:
         """Forget the background; it is learned anew from the next frames."""

@@ -32,14 +32,11 @@ class Hand:
     """Distance over the line of the foremost point, as it looks on the felt."""
     skin_mm: float
     """The same of the foremost skin."""
-    inward_mm: float
-    """How far inside the zone's outline its innermost point looks."""
     lift: float
     row: float
     at: tuple[float, float]
     middle: tuple[float, float]
     area_mm2: float
-    whole_mm2: float
     width_mm: float
     """Of the skin along the line, in the foremost 60 mm."""
     touch: tuple[float, float] | None
@@ -160,13 +157,11 @@ class HandFinder:
         return Hand(
             front_mm=front[0],
             skin_mm=first[0],
-            inward_mm=float(tile.inward[y, x].max()),
             lift=float(tile.lift[py, px]),
             row=float(tile.row[py, px]),
             at=(front[1], front[2]),
             middle=(float(x.mean()), float(y.mean())),
             area_mm2=len(y) * MM_PER_PX**2,
-            whole_mm2=cv2.countNonZero(piece) * MM_PER_PX**2,
             width_mm=float(width),
             touch=touch,
             rest_ms=float(np.percentile(ages[y, x], 20)),

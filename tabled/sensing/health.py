@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from firmware_bridge.wire import DeviceId, TimeSpan
-from tabled.model.calibration import Calibration
 from tabled.model.camera import CameraTrust
 from tabled.sensing.geometry import Atlas, Bytes, Floats
 from tabled.sensing.lane import Moment
@@ -90,8 +89,8 @@ class Patches:
             self._edges.append(_edges(patch))
         self._next, self._round = 0, []
 
-    def step(self, picture: Bytes) -> tuple[float, float, float, int] | None:
-        """Look at the next few; after a whole round (shift x, y, sharpness beside the first, patches agreeing)."""
+    def step(self, picture: Bytes) -> tuple[float, float] | None:
+        """Look at the next few; after a whole round (shift in pixels, sharpness beside the first)."""
         for _ in range(min(PATCHES_A_FRAME, len(self._places))):
             n = self._next
             patch = self._patch(picture, n)
@@ -104,7 +103,7 @@ class Patches:
                 return self._judged()
         return None
 
-    def _judged(self) -> tuple[float, float, float, int] | None:
+    def _judged(self) -> tuple[float, float] | None:
         good = np.array([r for r in self._round if r is not None])
         self._round = []
         if len(good) < MIN_PATCHES:
@@ -113,7 +112,7 @@ class Patches:
         agree = int((np.hypot(good[:, 0] - dx, good[:, 1] - dy) < 0.5).sum())
         if agree < max(MIN_PATCHES, 0.6 * len(good)):
             return None
-        return float(dx), float(dy), float(sharp), agree
+        return float(np.hypot(dx, dy)), float(sharp)
 
     def _patch(self, picture: Bytes, n: int) -> Floats:
         x, y = self._places[n]
@@ -163,7 +162,6 @@ class Health:
     """What is wrong with the camera, for the table and for each seat."""
 
     device: DeviceId
-    calibration: Calibration
     atlas: Atlas
     gains: Gains
     _wrong: dict[str, list[str]] = field(default_factory=dict)
@@ -181,8 +179,6 @@ class Health:
         self._stepped_ns = -(1 << 62)
         self._anew: list[str] = []
         self._looked = 0
-        self.shift_px = 0.0
-        self.sharpness = 1.0
 
     # -- asked ------------------------------------------------------------------------------------
 
@@ -214,7 +210,7 @@ class Health:
         out += self._light(at_ns)
         judged = self._patches.step(picture) if self._patches.chosen else None
         if judged is not None:
-            out += self._place(judged, at_ns)
+            out += self._place(*judged, at_ns)
         return out
 
     def covered(self, seat: str, share: float, at_ns: int) -> list[CameraTrust]:
@@ -263,15 +259,13 @@ class Health:
             return self._right("", "lights", at_ns)
         return []
 
-    def _place(self, judged: tuple[float, float, float, int], at_ns: int) -> list[CameraTrust]:
-        dx, dy, sharp, _ = judged
-        self.shift_px, self.sharpness = float(np.hypot(dx, dy)), sharp
+    def _place(self, shift_px: float, sharp: float, at_ns: int) -> list[CameraTrust]:
         out: list[CameraTrust] = []
         wrong = self._wrong.get("", [])
-        self._moved_rounds = self._moved_rounds + 1 if self.shift_px >= MOVED_PX else 0
+        self._moved_rounds = self._moved_rounds + 1 if shift_px >= MOVED_PX else 0
         if self._moved_rounds >= ROUNDS_MOVED:
             out += self._bad_now("", "moved", at_ns)
-        elif "moved" in wrong and self.shift_px < BACK_PX:
+        elif "moved" in wrong and shift_px < BACK_PX:
             self._anew.append("")
             out += self._right("", "moved", at_ns)
         if self._blurred.held(sharp < BLURRED, at_ns) >= BLURRED_NS:

@@ -89,18 +89,6 @@ class Track:
     front_peak: float = -1e9
 
 
-@dataclass(slots=True)
-class Counts:
-    """What was left out, for the health message."""
-
-    bodies: int = 0
-    ghosts: int = 0
-    cards: int = 0
-    lifted: int = 0
-    crowded: int = 0
-    withheld: int = 0
-
-
 @dataclass(eq=False)
 class Lane:
     """The zone of one seat."""
@@ -111,7 +99,6 @@ class Lane:
     colours: Colours | None
     error_ns: int
     ground: Ground = field(init=False)
-    counts: Counts = field(default_factory=Counts)
     covered: float = 0.0
     """Share of the zone that is hidden."""
     hot_ns: int = 0
@@ -189,11 +176,7 @@ class Lane:
                 patience = SMALL_GHOST_MS
             elif hand.front_mm < OUTER_MM:
                 patience = OUTER_GHOST_MS
-            if hand.width_mm > BODY_MM:
-                self.counts.bodies += 1
-            elif hand.area_mm2 and hand.rest_ms > patience:
-                self.counts.ghosts += 1
-            else:
+            if hand.width_mm <= BODY_MM and not (hand.area_mm2 and hand.rest_ms > patience):
                 kept.append(hand)
         return kept
 
@@ -219,7 +202,6 @@ class Lane:
         ):
             return None
         if len(self.tracks) >= MAX_TRACKS:
-            self.counts.crowded += 1
             return None
         by = side(self.tile, hand.touch)
         strokes = Strokes(self.device, self.tile.seat, self._memories.setdefault(by, Memory()), self.error_ns, by)
@@ -286,11 +268,7 @@ class Lane:
         mask = cv2.dilate(change.mask, _NEAR)
         self.ground.take(look.seen, mask)
         self.piles.note(change)
-        if change.gone:
-            self.counts.lifted += 1
-            return []
-        if change.pile.cards:
-            self.counts.cards += 1
+        if change.gone or change.pile.cards:
             return []
         covered = change.mask > 0
         early = int(np.percentile(self._clear_ms[covered], 5) * MS)

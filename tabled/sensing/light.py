@@ -50,20 +50,12 @@ class Gains:
         columns = (np.arange(COLUMNS) + 0.5) * view.width / COLUMNS
         self._rows = rows.astype(np.intp)
         self._columns = columns.astype(np.intp)
-        self._used = _between(atlas, self._rows, self._columns)
+        self.used = _between(atlas, self._rows, self._columns)
+        """Which samples (rows, columns) lie on the felt."""
         self._known: Floats | None = None
-        self.samples: Floats = np.zeros((BANDS * 2, COLUMNS, 3), np.float32)
-        """The newest samples (rows, columns, channels), as logarithms."""
-        self.change: Floats = self.samples
-        """What they differ from the known ones, gain not taken off."""
-        self.used = self._used
+        self.change: Floats = np.zeros((BANDS * 2, COLUMNS, 3), np.float32)
+        """What the newest samples differ from the known ones, gain not taken off (rows, columns, channels)."""
         self._whole: Floats = np.zeros(3, np.float32)
-        self.firm = 0
-        """Bands of the newest picture of which the samples agreed."""
-
-    def learn(self) -> None:
-        """Take the newest samples for the known ones: the gain is then 1."""
-        self._known = self.samples.copy()
 
     def follow(self, rate: float, gain: Floats) -> None:
         """Let the known samples go slowly after what they are now (each at most a little: people are no felt)."""
@@ -77,14 +69,13 @@ class Gains:
         Samples that changed in colour show another thing, not another light; a band of which too few samples agree
         takes its neighbours' gain.
         """
-        self.samples = LOGS[picture[self._rows[:, None], self._columns[None, :]]]
+        samples = LOGS[picture[self._rows[:, None], self._columns[None, :]]]
         if self._known is None:
-            self.learn()
-        assert self._known is not None
-        self.change = self.samples - self._known
+            self._known = samples  # the gain is 1 at first
+        self.change = samples - self._known
         tinted = self.change - self._whole
         odd = np.abs(tinted[..., 1:] - tinted[..., :1]).max(axis=-1) > TINT
-        out = (odd | ~self._used).reshape(BANDS, -1)
+        out = (odd | ~self.used).reshape(BANDS, -1)
         chosen = np.where(out[..., None], np.float32(np.inf), self.change.reshape(BANDS, -1, 3))
         count = out.shape[1] - out.sum(axis=1)
         chosen.sort(axis=1)
@@ -96,7 +87,6 @@ class Gains:
         gains = half.astype(np.float32)
         if firm.any():
             self._whole = np.median(gains[firm], axis=0)
-            self.firm = int(firm.sum())
             firm &= np.abs(gains - self._whole).max(axis=-1) < FLICKER
         gains[~firm] = np.nan
         self._whole = self._whole.astype(np.float32)

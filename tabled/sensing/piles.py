@@ -105,7 +105,7 @@ class PileFinder:
         self._zone_mm2 = float((tile.inward > 0).sum()) * MM_PER_PX**2
         self._foot = np.array(tile.pixel(*foot_mm))
         self._colours = colours
-        self.diameter = colours.diameter_mm if colours is not None else 39.0
+        self._diameter = colours.diameter_mm if colours is not None else 39.0
         self.piles: list[Pile] = []
 
     def find(self, look: Look, settled: Settled, hands: Sequence[Hand], ground: Ground, picture: Bytes) -> list[Change]:
@@ -120,9 +120,7 @@ class PileFinder:
         blocked = cv2.dilate(blocked, _CLEAR)
         still = settled.still(SETTLE_NS)
         out = []
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(
-            cv2.morphologyEx(pieces, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-        )
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(cv2.morphologyEx(pieces, cv2.MORPH_OPEN, _CLOSE))
         for n in range(1, min(count, 1 + MAX_PILES)):
             if stats[n, cv2.CC_STAT_AREA] * MM_PER_PX**2 < MIN_MM2:
                 continue
@@ -198,7 +196,7 @@ class PileFinder:
         across = (x - middle[0]) * -away[1] + (y - middle[1]) * away[0]
         low, high = _ends(along)
         left, right = _ends(across)
-        if (right - left) * MM_PER_PX > 1.35 * self.diameter:
+        if (right - left) * MM_PER_PX > 1.35 * self._diameter:
             distances = cv2.distanceTransform(np.pad(mask, 1), cv2.DIST_L2, 5)[1:-1, 1:-1]
             _, _, _, top = cv2.minMaxLoc(distances)
             return float(middle[0]), float(middle[1]), (float(top[0]), float(top[1]))
@@ -214,7 +212,7 @@ class PileFinder:
         if self._colours is None:
             return 0, 1000
         rows, columns = np.indices(mask.shape)
-        away = np.hypot(columns - top[0], rows - top[1]) * MM_PER_PX / self.diameter
+        away = np.hypot(columns - top[0], rows - top[1]) * MM_PER_PX / self._diameter
         body = (away > RING[0]) & (away < RING[1]) & (mask > 0)
         if body.sum() < 8:
             body = mask > 0

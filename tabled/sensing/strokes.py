@@ -46,18 +46,16 @@ class Sample:
     at_ns: int
     front_mm: float
     lift: float
-    error_mm: float = 0.0
-    """Of ``front_mm``: the picture's sharpness."""
 
     @property
     def least(self) -> float:
         """The least that it can be over the line, in mm."""
-        return self.front_mm - self.error_mm + min(0.0, self.lift * HAND_HIGH_MM)
+        return self.front_mm + min(0.0, self.lift * HAND_HIGH_MM)
 
     @property
     def most(self) -> float:
         """The most that it can be over the line, in mm."""
-        return self.front_mm + self.error_mm + max(0.0, self.lift * HAND_HIGH_MM)
+        return self.front_mm + max(0.0, self.lift * HAND_HIGH_MM)
 
     @property
     def likely(self) -> float:
@@ -99,7 +97,6 @@ class Strokes:
     """Of any instant: the camera's clock and the picture's noise."""
     by: HandOf = "unsure"
     inside: bool = False
-    reported: bool = False
     _last: Sample | None = None
     _early_ns: int | None = None
     _band_ns: int | None = None
@@ -132,11 +129,6 @@ class Strokes:
         self.memory.valley_mm = min(self.memory.valley_mm, -HAND_HIGH_MM)
         early = min(moved_ns, self._early_ns if self._early_ns is not None else last.at_ns)
         return [self._moved("leaves", early, max(at_ns, early), confidence=700)]
-
-    @property
-    def last_ns(self) -> int:
-        """When it was last seen."""
-        return self._last.at_ns if self._last is not None else 0
 
     # -- over the line ----------------------------------------------------------------------------
 
@@ -280,7 +272,6 @@ class Strokes:
 
     def _moved(self, step: HandStep, early: int, late: int, *, parting: tuple[int, int] = (0, 0),
                confidence: int = 1000, likely: int | None = None) -> HandMoved:  # fmt: skip
-        self.reported = self.reported or step == "enters"
         span = TimeSpan(max(0, early - self.error_ns), max(0, late) + self.error_ns)
         best = min(max(likely, span.earliest_ns), span.latest_ns) if likely is not None else 0
         return HandMoved(
