@@ -59,7 +59,8 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo 'tabled needs Python 3.11 or newer, and "$(PYTHON)" is not: try "make install PYTHON=python3.12"'; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
-	  echo '"$(PYTHON)" cannot make virtual environments: on Debian or Ubuntu run "apt-get install python3-venv"'; exit 1; }
+	  echo '"$(PYTHON)" cannot make virtual environments: on Debian or Ubuntu run "apt-get install python3-venv"'; \
+	  exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.locked: requirements.lock | $(BIN)/python
