@@ -57,35 +57,34 @@ def adjudicate(draft: Draft, attempt: Attempt) -> bool:
     return False
 
 
-def deadline_ns(draft: Draft, attempt: Attempt) -> int | None:
+def deadline_ns(state: TableState, attempt: Attempt) -> int | None:
     """When the attempt's motion and words are over, if nothing more comes.  None: it waits for an event."""
-    return closes_ns(attempt, draft.state.fusion)
+    return closes_ns(attempt, state.fusion)
 
 
-def over_ns(draft: Draft, attempt: Attempt) -> int | None:
+def over_ns(state: TableState, attempt: Attempt) -> int | None:
     """When the motion was over by the dealer's key, or will be if nothing more comes; None: it waits for an event."""
-    return attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(draft, attempt)
+    return attempt.closed_ns if attempt.closed_ns is not None else deadline_ns(state, attempt)
 
 
 def _over_ns(draft: Draft, case: Case, judged: Judgement) -> int | None:
     """When the act is over: no word is waited for that would change nothing, whatever it was."""
-    attempt = case.attempt
-    over = over_ns(draft, attempt)
-    still = closes_ns(attempt, draft.state.fusion, words=False)
-    if over is None or still is None or not attempt.arrivals or not still <= draft.state.now_ns < over:
+    state, attempt = draft.state, case.attempt
+    over = over_ns(state, attempt)
+    still = closes_ns(attempt, state.fusion, words=False)
+    if over is None or still is None or not attempt.arrivals or not still <= state.now_ns < over:
         return over
-    if looks.awaited(draft.state, attempt, still) or word_could_change(draft, case, judged.ruling):
+    if looks.awaited(state, attempt, still) or word_could_change(draft, case, judged.ruling):
         return over
     return still
 
 
-def look_due_ns(draft: Draft) -> int | None:
+def look_due_ns(state: TableState) -> int | None:
     """When the next look that the act in progress waits for should have come at the latest; None: it waits for none."""
-    state = draft.state
     attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
     if attempt is None or attempt.held:
         return None
-    times = [look.by_ns for look in _missing(state, attempt, over_ns(draft, attempt)) or ()]
+    times = [look.by_ns for look in _missing(state, attempt, over_ns(state, attempt)) or ()]
     return min((ns for ns in times if ns is not None and ns > state.now_ns), default=None)
 
 
@@ -99,8 +98,7 @@ def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
     attempt = state.attempts.get(state.hand.to_act or "") if state.hand is not None else None
     if attempt is None or attempt.empty or attempt.held or state.phase != "betting":
         return landed
-    over = over_ns(Draft(state, state.position), attempt)
-    own = _missing(state, attempt, over)
+    own = _missing(state, attempt, over_ns(state, attempt))
     away = (look for since_ns in _away_ns(state, attempt) for look in looks.awaited_away(state, attempt.seat, since_ns))
     return (*landed, *(looks.awaited_beside(state, attempt) if own is None else own), *away)
 

@@ -82,7 +82,7 @@ def reopen_for_late_chips(draft: Draft) -> bool:
         return False
     if not ruled.ruling.by_floor and any(not a.empty for s, a in state.attempts.items() if s != seat):
         return False
-    deadline = deadline_ns(draft, late)
+    deadline = deadline_ns(state, late)
     if deadline is None or state.now_ns < deadline or any(not a.certain for a in late.arrivals):
         return False
     if ruled.ruling.by_floor:

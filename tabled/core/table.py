@@ -92,9 +92,8 @@ def next_wake_ns(state: TableState) -> int | None:
     """Host time at which the core wants a `Ticked` entry if nothing else comes first."""
     times = [money.due_ns(state), blind.due_ns(state)]
     if state.phase in ("posting", "betting", "sweeping"):
-        draft = Draft(state, state.position)
-        times += [deadline_ns(draft, attempt) for attempt in state.attempts.values()]
-        times.append(look_due_ns(draft))
+        times += [deadline_ns(state, attempt) for attempt in state.attempts.values()]
+        times.append(look_due_ns(state))
     if state.phase == "posting":
         times.append(state.post_by_ns)
     future = [t for t in times if t is not None and t > state.now_ns]
@@ -212,7 +211,7 @@ def _advance_betting(draft: Draft) -> bool:
         waiting = state.attempts[seat]
         if seat == to_act or waiting.held:
             continue
-        deadline = deadline_ns(draft, waiting)
+        deadline = deadline_ns(state, waiting)
         if deadline is not None and state.now_ns >= deadline:
             _behind(draft, waiting, to_act or "")
     attempt = state.attempts.get(to_act or "")
