@@ -13,7 +13,7 @@ from tabled.core.draft import Draft
 from tabled.core.hands import drop_question
 from tabled.core.state import NotNow, Ruled, TableState
 from tabled.fusion.attempt import MAX_WORDS, Arrival, Attempt, Spoken
-from tabled.fusion.strokes import MAX_STROKES
+from tabled.fusion.strokes import joined
 from tabled.model.outcome import Overrule, RulingIssued
 from tabled.model.ruling import Reason, Ruling
 from tabled.rules import overrule as floor
@@ -90,8 +90,7 @@ def reopen_for_late_chips(draft: Draft) -> bool:
         return True
     words = (*ruled.attempt.words, *late.words)[-MAX_WORDS:]
     arrivals = (*ruled.attempt.arrivals, *late.arrivals)
-    known = {s.pos for s in late.strokes}
-    strokes = (*(s for s in ruled.attempt.strokes if s.pos not in known), *late.strokes)[-MAX_STROKES:]
+    strokes = joined(ruled.attempt.strokes, late.strokes)
     sighted = ruled.attempt.sighted and late.sighted
     reopen(draft, replace(ruled.attempt, arrivals=arrivals, words=words, strokes=strokes, sighted=sighted))
     return True

@@ -9,7 +9,7 @@ from tabled.core import money
 from tabled.core.draft import Draft
 from tabled.core.state import TableState
 from tabled.fusion.attempt import Attempt
-from tabled.fusion.strokes import MAX_STROKES, follow, players
+from tabled.fusion.strokes import follow, joined, players
 from tabled.model.camera import CameraTrust, ChipsLanded, HandMoved
 from tabled.model.ruling import Reason
 
@@ -80,12 +80,10 @@ def on_trust(draft: Draft, seen: CameraTrust) -> None:
 def watched(state: TableState, attempt: Attempt) -> Attempt:
     """The attempt with the strokes at its seat, and whether the camera had it in sight since before its first chip."""
     strokes = state.sight.strokes.get(attempt.seat, ())
-    since, clear = state.sight.since_ns, state.sight.clear_ns.get(attempt.seat, 0)
+    since = _in_sight_ns(state, attempt.seat)
     first = min((a.likely.earliest_ns for a in attempt.arrivals), default=None)
-    sighted = since is not None and clear is not None and (first is None or max(since, clear) <= first)
-    known = {s.pos for s in strokes}
-    kept = tuple(s for s in attempt.strokes if s.pos not in known)
-    return replace(attempt, strokes=(*kept, *strokes)[-MAX_STROKES:], sighted=sighted)
+    sighted = since is not None and (first is None or since <= first)
+    return replace(attempt, strokes=joined(attempt.strokes, strokes), sighted=sighted)
 
 
 def act_over(state: TableState, seat: str) -> None:
@@ -96,27 +94,28 @@ def act_over(state: TableState, seat: str) -> None:
 
 def hand_ns(state: TableState, seat: str) -> int | None:
     """The newest time at which a hand may have been over a seat's line; None while the camera cannot tell."""
-    since, clear = state.sight.since_ns, state.sight.clear_ns.get(seat, 0)
-    if since is None or clear is None:
-        return None
-    return max(since, clear, state.sight.hand_ns.get(seat, 0))
+    since = _in_sight_ns(state, seat)
+    return None if since is None else max(since, state.sight.hand_ns.get(seat, 0))
 
 
 def player_since(state: TableState, seat: str, since_ns: int) -> bool:
     """Whether a hand of the player, or one that may be his, was over the line at or after an instant; True where the
     camera did not watch all the time since."""
-    since, clear = state.sight.since_ns, state.sight.clear_ns.get(seat, 0)
-    if since is None or clear is None or max(since, clear) > since_ns:
+    since = _in_sight_ns(state, seat)
+    if since is None or since > since_ns:
         return True
     strokes = players(state.sight.strokes.get(seat, ()))
     return any(s.left is None or s.left.latest_ns >= since_ns for s in strokes)
 
 
+def _in_sight_ns(state: TableState, seat: str) -> int | None:
+    """Since when the camera has had a seat's zone in sight without a break; None while it has not."""
+    since, clear = state.sight.since_ns, state.sight.clear_ns.get(seat, 0)
+    return None if since is None or clear is None else max(since, clear)
+
+
 def _watching(draft: Draft, device: str, seat: str) -> bool:
-    sight = draft.state.sight
-    if device != _camera(draft) or sight.since_ns is None or sight.clear_ns.get(seat, 0) is None:
-        return False
-    return _has_seat(draft, seat)
+    return device == _camera(draft) and _in_sight_ns(draft.state, seat) is not None and _has_seat(draft, seat)
 
 
 def _has_seat(draft: Draft, seat: str) -> bool:

@@ -93,6 +93,12 @@ def _same_hand(one: HandOf, other: HandOf) -> bool:
     return one == other or "unsure" in (one, other)
 
 
+def joined(earlier: tuple[Stroke, ...], later: tuple[Stroke, ...]) -> tuple[Stroke, ...]:
+    """What is remembered of both; a stroke that is in both is as the later ones have it."""
+    known = {s.pos for s in later}
+    return (*(s for s in earlier if s.pos not in known), *later)[-MAX_STROKES:]
+
+
 def players(strokes: Iterable[Stroke]) -> list[Stroke]:
     """Strokes of the player, as far as can be told; the dealer's arm is left out."""
     return [s for s in strokes if s.by != "dealer"]
