@@ -16,13 +16,13 @@ from tabled.core.corrections import reopen_with_word
 from tabled.core.draft import Draft
 from tabled.core.sight import watched
 from tabled.core.state import MAX_PRESSES_REMEMBERED, EarlyKey
+from tabled.core.words import PASSIVE
 from tabled.fusion.attempt import MAX_WORDS, Spoken
 from tabled.fusion.motion import spoken
 from tabled.fusion.settings import MS
 from tabled.model.ruling import Reason
 
 MAX_EARLY = 8
-PASSIVE = ("fold", "check")
 
 
 def on_press(draft: Draft, press: Press) -> None:
