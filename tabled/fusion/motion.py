@@ -67,11 +67,14 @@ def doubts(attempt: Attempt, settings: FusionSettings) -> tuple[Doubt, ...]:
     if strangers:
         # A hand that the camera missed, or a chip that somebody dropped.
         found.append(Doubt("own_chip", len(strangers) < len(attempt.arrivals) or bool(attempt.words)))
-    if any(a.taken_back and not _lay_alone(a, attempt) for a in attempt.arrivals):
+    hovered = held(attempt)
+    if hovered:
         # A hand that took everything back at once more likely only held it there.
         found.append(Doubt("let_go", any(not a.taken_back for a in attempt.arrivals)))
-    found += group(attempt, settings).doubts or group(_without(attempt, held(attempt)), settings).doubts
-    return tuple(found)
+    motions = group(attempt, settings).doubts
+    if hovered and not motions:
+        motions = group(_without(attempt, hovered), settings).doubts
+    return (*found, *motions)
 
 
 def acts(attempt: Attempt, answers: Mapping[DoubtKind, bool], settings: FusionSettings) -> tuple[AnyAct, ...]:
