@@ -97,14 +97,12 @@ def _with_word(case: Case, say: Say) -> Judgement:
 
 def _judge(case: Case, reading: Reading, said: tuple[Say, ...] = ()) -> Judgement:
     attempt = case.attempt
-    if attempt.empty:
-        # What was ruled on has turned out to be nothing, such as a ghost that answered once.
+    done = (*said, *acts(attempt, reading, case.fusion))
+    if attempt.empty or not done:
+        # What was ruled on may have turned out to be nothing, such as a ghost that answered once.
         return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
     hand = case.hand.copy()
     hand.set_line_chips(attempt.seat, _lying_there(case, reading))
-    done = (*said, *acts(attempt, reading, case.fusion))
-    if not done:
-        return Judgement(Ruling(seat=attempt.seat, action="pending", reason=Reason("pending")), None)
     judged = _by_law(hand, case, done)
     if reading.get("stack_right", True):
         return judged
