@@ -296,9 +296,8 @@ def calibration_of(begin: Begin) -> Calibration | None:
     return calibration
 
 
-def landmarks_of(begin: Begin) -> Landmarks | None:
-    """What looks for the markers of the calibration's plane; None where it has none.  Raises as `calibration_of`."""
-    calibration = calibration_of(begin)
+def landmarks_of(begin: Begin, calibration: Calibration | None) -> Landmarks | None:
+    """What looks for the markers of the calibration's plane; None where it has none."""
     if calibration is None or calibration.plane is None or not calibration.plane.markers:
         return None
     from tabled.sensing.landmarks import Landmarks  # noqa: PLC0415  OpenCV, which a table without markers can spare
@@ -306,9 +305,8 @@ def landmarks_of(begin: Begin) -> Landmarks | None:
     return Landmarks(calibration.plane.markers, (begin.width, begin.height))
 
 
-def eye_maker(begin: Begin) -> EyeMaker:
-    """Loads the calibration and the eye.  Raises `CaptureProblem` where they do not fit."""
-    calibration = calibration_of(begin)
+def eye_maker(begin: Begin, calibration: Calibration | None) -> EyeMaker:
+    """Loads the eye; what it gives raises `CaptureProblem` where eye and calibration do not fit."""
     if calibration is None:
         return lambda: None
     module, _, name = begin.eye.partition(":")
@@ -367,14 +365,15 @@ def run(
 ) -> None:
     """Watch until the daemon says to end, or until that is impossible: the daemon then hears why."""
     try:
+        source, calibration = make_source(begin, now_ns), calibration_of(begin)
         watch = Watch(
             begin,
-            make_source(begin, now_ns),
-            eye_maker(begin),
+            source,
+            eye_maker(begin, calibration),
             pipe.send,
             now_ns=now_ns,
             memory=memory,
-            landmarks=landmarks_of(begin),
+            landmarks=landmarks_of(begin, calibration),
         )
         threading.Thread(target=pipe.listen, args=(watch.order,), name="orders", daemon=True).start()
         watch.start()

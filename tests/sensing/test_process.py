@@ -21,7 +21,16 @@ from tabled.model.camera import CameraTrust, HandMoved
 from tabled.sensing import sections
 from tabled.sensing.capture import CaptureProblem
 from tabled.sensing.landmarks import Landmarks
-from tabled.sensing.process_child import MAX_FAILURES, Pipe, Watch, eye_maker, landmarks_of, run
+from tabled.sensing.process_child import (
+    MAX_FAILURES,
+    EyeMaker,
+    Pipe,
+    Watch,
+    calibration_of,
+    eye_maker,
+    landmarks_of,
+    run,
+)
 from tabled.sensing.process_wire import (
     HEAD_BYTES,
     MAX_MESSAGE,
@@ -316,25 +325,33 @@ def begun(folder: Path, **changes: Any) -> Begin:
     return Begin(**{**wish, "digest": digest, **changes})
 
 
+def eyes(begin: Begin) -> EyeMaker:
+    return eye_maker(begin, calibration_of(begin))
+
+
+def markers(begin: Begin) -> Landmarks | None:
+    return landmarks_of(begin, calibration_of(begin))
+
+
 def test_the_real_eye_says_which_step_is_missing(tmp_path: Path) -> None:
     with pytest.raises(CaptureProblem, match="tabled calibrate"):
-        eye_maker(begun(tmp_path))()
+        eyes(begun(tmp_path))()
 
 
 def test_a_damaged_calibration_is_refused(tmp_path: Path) -> None:
     begin = begun(tmp_path)
     (tmp_path / "lens.json").write_text("{", encoding="ascii")
     with pytest.raises(CaptureProblem, match=r"lens\.json"):
-        eye_maker(begin)
+        eyes(begin)
 
 
 def test_without_a_calibration_there_is_no_eye(tmp_path: Path) -> None:
-    assert eye_maker(begun(tmp_path, calibration=""))() is None
-    assert landmarks_of(begun(tmp_path, calibration="")) is None
+    assert eyes(begun(tmp_path, calibration=""))() is None
+    assert markers(begun(tmp_path, calibration="")) is None
 
 
 def test_what_looks_for_the_markers_is_made_of_the_planes_file(tmp_path: Path) -> None:
-    assert landmarks_of(begun(tmp_path)) is None
+    assert markers(begun(tmp_path)) is None
     square = ((0, 0), (9, 0), (9, 9), (0, 9))
     marker = Marker(
         id=1,
@@ -342,7 +359,7 @@ def test_what_looks_for_the_markers_is_made_of_the_planes_file(tmp_path: Path) -
         seen_upx=tuple((30_000_000 + x * 10**6, 20_000_000 + y * 10**6) for x, y in square),
     )
     save_section(tmp_path, replace(PLANE, markers=(marker,)))
-    looker = landmarks_of(begun(tmp_path))
+    looker = markers(begun(tmp_path))
     assert looker is not None
     for n in range(3 * 6):
         looker.look(n * 30 * S, picture(n))
@@ -351,4 +368,4 @@ def test_what_looks_for_the_markers_is_made_of_the_planes_file(tmp_path: Path) -
     assert [b.markers_seen for b in told if isinstance(b, Beat)][-1] == 0
     (tmp_path / "plane.json").write_text("{", encoding="ascii")
     with pytest.raises(CaptureProblem, match="cannot be used"):
-        landmarks_of(Begin(device="camera", source="", width=96, height=64, fps=20, calibration=str(tmp_path)))
+        markers(Begin(device="camera", source="", width=96, height=64, fps=20, calibration=str(tmp_path)))
