@@ -22,7 +22,8 @@ from tabled.core.entries import AnyInput, Ordered, Seen, Started, TableConfig, T
 from tabled.core.state import NotNow, TableState, view
 from tabled.core.table import next_wake_ns
 from tabled.journal import Journal, JournalUnwritable
-from tabled.model.camera import AnyCameraObservation, CameraTrust, ChipsLanded, HandMoved
+from tabled.model.calibration import Calibration
+from tabled.model.camera import AnyCameraObservation
 from tabled.model.layout import Layout
 from tabled.model.outcome import AlertRaised, AnyOperatorAct, TableView
 from tabled.model.ruling import Reason
@@ -75,7 +76,8 @@ class Daemon:
     def __init__(self, config: Config, out: Callable[[str], None]) -> None:
         self._config = config
         self._out = out
-        self._table = table_config(config)
+        calibration = calibration_of(config)
+        self._table = table_config(config, calibration)
         self._console = Console(out, WORDING.say, WORDING.announce, config.table.language)
         self._intake = Intake(self._on_let_go)
         self._wake = asyncio.Event()
@@ -85,7 +87,7 @@ class Daemon:
         self._trouble: dict[str, Reason] = {}
         self._watch = HealthWatch()
         folder = config.camera.calibration if config.camera is not None else ""
-        self._checkup = Checkup(self._table.layout, calibration_of(config), self._table.camera, folder)
+        self._checkup = Checkup(self._table.layout, calibration, self._table.camera, folder)
         self._share = Share()
         self._chips = ChipBook(room_registry(config, self._share)) if config.chips.registry else None
         self._sick = asyncio.Event()
@@ -93,7 +95,6 @@ class Daemon:
         self._shown: TableView | None = None
         self._shown_ns = 0
         self._stopping = False
-        self._faulted: BaseException | None = None
         self.display_url = ""
 
     async def open(self) -> None:
@@ -225,7 +226,7 @@ class Daemon:
             self._put(known)
         self._put(Seen(at_ns=now_ns, observation=observation))
         self._checkup.notice(observation)
-        if not isinstance(observation, HandMoved | ChipsLanded | CameraTrust):
+        if not isinstance(observation, AnyCameraObservation):
             self._readers.notice(observation)
         if isinstance(observation, DeviceLost | DeviceUp):
             self._sick.set()
@@ -353,7 +354,7 @@ class Daemon:
         """Only now: a device may forget what it said, the operator hears what was done, the terminal shows it."""
         entry = committed.entry
         self._sight.follow(committed)
-        if isinstance(entry, Seen) and not isinstance(entry.observation, HandMoved | ChipsLanded | CameraTrust):
+        if isinstance(entry, Seen) and not isinstance(entry.observation, AnyCameraObservation):
             self._bridge.acknowledge(entry.observation)
         if isinstance(entry, Ordered):
             self._orders.pop(entry.act.request, None)
@@ -412,10 +413,9 @@ class Daemon:
         )
 
 
-def table_config(config: Config) -> TableConfig:
+def table_config(config: Config, calibration: Calibration | None) -> TableConfig:
     """What the journal must know of the configuration: layout, chips and law, whole; and what measured the table."""
     registry = load_registry(Path(config.chips.file)) if config.chips.file else ChipRegistry({}, {})
-    calibration = calibration_of(config)
     return TableConfig(
         site=config.table.site,
         table=config.table.name,
