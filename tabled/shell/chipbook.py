@@ -13,7 +13,7 @@ from firmware_bridge.wire import Present
 from tabled.core.entries import Known
 from tabled.core.state import TableState
 from tabled.model.ruling import Reason
-from tabled.shell.registry import Chip, Registry
+from tabled.shell.registry import Chip, Registry, barred_of, values_of
 
 MAX_TOLD = 200_000
 """UIDs that are remembered, strangers included; more have never been on one table."""
@@ -37,7 +37,7 @@ class ChipBook:
         """Values and barred chips for the start of the daemon: of the chips that the journal has seen."""
         seen = {*state.where, *state.places, *(uid for area in state.areas.values() for uid in area.tags)}
         self._told = {uid: self.registry.chips.get(uid) for uid in sorted(seen)[:MAX_TOLD]}
-        return _values(self._told), _barred(self._told)
+        return values_of(self._told), barred_of(self._told)
 
     def before(self, seen: object, now_ns: int) -> Known | None:
         """What the core must know before it takes this observation; None: nothing new."""
@@ -51,8 +51,8 @@ class ChipBook:
         return self._known({uid: chip for uid, chip in news.items() if chip is not None}, now_ns)
 
     def renew(self, registry: Registry, now_ns: int) -> Iterable[Known]:
-        """The registry was read again: what it says otherwise of chips that were seen here, in inputs of "
-        "bounded size."""
+        """The registry was read again: what it says otherwise of chips that were seen here, in inputs of
+        bounded size."""
         same = registry.digest == self.registry.digest
         self.registry = registry
         if same:
@@ -78,13 +78,5 @@ class ChipBook:
             return None
         gone = tuple(uid for uid, chip in news.items() if chip is None)
         return Known(
-            at_ns=now_ns, chips=_values(news), barred=_barred(news), unknown=gone, registry=self.registry.digest
+            at_ns=now_ns, chips=values_of(news), barred=barred_of(news), unknown=gone, registry=self.registry.digest
         )
-
-
-def _values(chips: dict[str, Chip | None]) -> dict[str, int]:
-    return {uid: c.denomination for uid, c in chips.items() if c is not None and c.status == "issued"}
-
-
-def _barred(chips: dict[str, Chip | None]) -> dict[str, str]:
-    return {uid: c.status for uid, c in chips.items() if c is not None and c.status != "issued"}

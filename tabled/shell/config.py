@@ -16,6 +16,7 @@ import msgspec
 
 from tabled.fusion.settings import FusionSettings
 from tabled.model.layout import Antenna, Layout, Place
+from tabled.shell.registry import STATUSES
 
 MAX_CONFIG_BYTES = 1 << 20
 MAX_CHIPS = 40_000
@@ -336,10 +337,6 @@ class ChipRegistry(msgspec.Struct, frozen=True):
 
     values: dict[str, int]
     barred: dict[str, str]
-
-
-STATUSES = ("issued", "cage", "void", "stolen")
-"""What the third column may say; all but the first are no money on a table."""
 
 
 def load_chips(path: Path) -> dict[str, int]:

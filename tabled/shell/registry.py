@@ -62,11 +62,21 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
 
     def values(self) -> dict[str, int]:
         """UID to denomination of the chips in play."""
-        return {uid: chip.denomination for uid, chip in self.chips.items() if chip.status == "issued"}
+        return values_of(self.chips)
 
     def barred(self) -> dict[str, str]:
         """UID to the status of the chips that are no money."""
-        return {uid: chip.status for uid, chip in self.chips.items() if chip.status != "issued"}
+        return barred_of(self.chips)
+
+
+def values_of(chips: Mapping[str, Chip | None]) -> dict[str, int]:
+    """UID to denomination of those in play; None stands for a chip that is in no registry."""
+    return {uid: chip.denomination for uid, chip in chips.items() if chip is not None and chip.status == "issued"}
+
+
+def barred_of(chips: Mapping[str, Chip | None]) -> dict[str, str]:
+    """UID to the status of those that are no money."""
+    return {uid: chip.status for uid, chip in chips.items() if chip is not None and chip.status != "issued"}
 
 
 def digest_of(chips: Iterable[tuple[str, Chip]]) -> str:
@@ -137,14 +147,6 @@ def load(path: Path, copy: Path, wall_ns: int, share: Share | None = None) -> Re
         return _from_copy(copy, str(problem), problem)
     _renew(copy, raw, wall_ns)
     return found
-
-
-def age_text(copied_ns: int, wall_ns: int) -> str:
-    """The age of a copy in words."""
-    minutes = max(0, wall_ns - copied_ns) // 60_000_000_000
-    if minutes < 120:
-        return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
 
 
 def _from_copy(copy: Path, why: str, problem: RegistryError) -> Registry:
