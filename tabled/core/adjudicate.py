@@ -17,7 +17,7 @@ from tabled.core.state import (
     Ruled,
     Standing,
     TableState,
-    bet_areas,
+    read_areas,
 )
 from tabled.fusion.attempt import Attempt, Doubt
 from tabled.fusion.closing import closes_ns
@@ -99,8 +99,7 @@ def awaited_looks(state: TableState) -> tuple[looks.Awaited, ...]:
     if attempt is None or attempt.empty or attempt.held or state.phase != "betting":
         return landed
     own = _missing(state, attempt, over_ns(state, attempt))
-    away = (look for since_ns in _away_ns(state, attempt) for look in looks.awaited_away(state, attempt.seat, since_ns))
-    return (*landed, *(looks.awaited_beside(state, attempt) if own is None else own), *away)
+    return (*landed, *(looks.awaited_beside(state, attempt) if own is None else own), *_looks_away(state, attempt))
 
 
 def out_of_turn(draft: Draft, attempt: Attempt) -> None:
@@ -158,7 +157,7 @@ def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.A
             return True
     elif (
         any(not a.certain and not a.taken_back for a in attempt.arrivals)
-        or _may_lie_there(state, attempt)
+        or any(_looks_away(state, attempt))
         or _may_have_come(state, attempt.seat)
     ):
         return False
@@ -167,10 +166,8 @@ def _over(draft: Draft, attempt: Attempt, ruling: Ruling, missing: tuple[looks.A
 
 def _may_have_come(state: TableState, seat: str) -> bool:
     """Whether a chip that is not counted is or was read on the line: it may lie there, or be a neighbour's."""
-    assert state.config is not None
-    areas = [area for area in bet_areas(state, seat) if area is not None]
-    read = {uid for area in areas for uid in area.tags}
-    return bool(_faint_ns(state, seat)) or any(_uncounted(state, seat, uid) for uid in sorted(read))
+    read = {uid for area in read_areas(state, seat) for uid in area.tags}
+    return bool(_faint_ns(state, seat)) or any(_uncounted(state, seat, uid) for uid in read)
 
 
 def _uncounted(state: TableState, seat: str, uid: str) -> bool:
@@ -183,14 +180,15 @@ def _uncounted(state: TableState, seat: str, uid: str) -> bool:
 def _faint_ns(state: TableState, seat: str) -> list[int]:
     """When uncounted chips that may still lie on the line unread were read there last."""
     sensor = state.fusion.sensor
-    areas = [area for area in bet_areas(state, seat) if area is not None]
+    areas = read_areas(state, seat)
     faint = {(uid, ns) for area in areas for uid, ns in area.faint if not surely_gone(area.looks, ns, sensor)}
     return sorted({ns for uid, ns in faint if _uncounted(state, seat, uid)})
 
 
-def _may_lie_there(state: TableState, attempt: Attempt) -> bool:
-    """Whether a chip that seems to have left the line may only be missed by the reader."""
-    return any(looks.awaited_away(state, attempt.seat, since_ns) for since_ns in _away_ns(state, attempt))
+def _looks_away(state: TableState, attempt: Attempt) -> Iterator[looks.Awaited]:
+    """The looks that are awaited while a chip that seems to have left the line may only be missed by the reader."""
+    for since_ns in _away_ns(state, attempt):
+        yield from looks.awaited_away(state, attempt.seat, since_ns)
 
 
 def _away_ns(state: TableState, attempt: Attempt) -> list[int]:
@@ -416,7 +414,7 @@ def _first_ns(attempt: Attempt) -> tuple[int | None, int | None]:
 def _confidence(draft: Draft, attempt: Attempt) -> int:
     """The weakest link: the least certain chip, halved while a question is open."""
     state = draft.state
-    tags = [area.tags for area in bet_areas(state, attempt.seat) if area is not None]
+    tags = [area.tags for area in read_areas(state, attempt.seat)]
     levels = [on[arrival.uid].level for arrival in attempt.arrivals for on in tags if arrival.uid in on]
     sure = min((confidence(level) for level in levels), default=998)
     return sure // 2 if state.question else sure

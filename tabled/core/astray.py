@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tabled.core.draft import Draft
-from tabled.core.state import TableState, bet_antennas, bet_areas
+from tabled.core.state import TableState, places_beside, read_areas
 from tabled.fusion.attempt import Arrival, Attempt, over
 from tabled.fusion.settings import MS
 from tabled.fusion.strokes import players
@@ -20,8 +20,8 @@ def waits(draft: Draft, attempt: Attempt) -> bool:
     touch = attempt.first_touch()
     if touch is None or state.config is None:
         return False
-    layout, found = state.config.layout, False
-    for place in dict.fromkeys(p for a in bet_antennas(state.config, attempt.seat) for p in layout.beside(a.place)):
+    found = False
+    for place in places_beside(state.config, attempt.seat):
         if place.kind != "bet":
             continue
         found = found or _unplaced(state, place.seat)
@@ -40,12 +40,13 @@ def _rolled(other: Attempt, since_ns: int) -> list[Arrival]:
     What its hand may have left there long before and many looks have missed since is its own by a thousand to one
     against; but to wait for it costs nothing.
     """
+    if not other.sighted:
+        return []
     hands = players(other.strokes)
     return [
         a
         for a in other.arrivals
-        if other.sighted
-        and not (a.own or a.taken_back)
+        if not (a.own or a.taken_back)
         and a.span.latest_ns >= since_ns
         and not any(over(s, a.likely.earliest_ns, a.span.latest_ns) for s in hands)
     ]
@@ -55,12 +56,7 @@ def _unplaced(state: TableState, seat: str) -> bool:
     """Whether a chip is read before the seat of which nobody can say yet where it lies."""
     assert state.config is not None
     known = state.config.chips
-    return any(
-        uid in known and uid not in state.places
-        for area in bet_areas(state, seat)
-        if area is not None
-        for uid in sorted(area.tags)
-    )
+    return any(uid in known and uid not in state.places for area in read_areas(state, seat) for uid in area.tags)
 
 
 def gathered(draft: Draft, seat: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tabled.core.draft import Draft
 from tabled.core.looks import Awaited
-from tabled.core.state import Landing, Stray, TableState, bet_antennas, bet_areas, place_at
+from tabled.core.state import Landing, Stray, TableState, bet_antennas, bet_areas, place_at, read_areas
 from tabled.fusion.presence import looks_wanted, surely_shown
 from tabled.fusion.settings import MS
 from tabled.model.camera import ChipsLanded
@@ -140,7 +140,7 @@ def timers(draft: Draft) -> None:
 def _explained(state: TableState, landing: Landing) -> bool:
     """Whether a tag came to the seat's line when the camera saw a chip land there."""
     slack = LANDED_SLACK_MS * MS
-    tags = (tag for area in bet_areas(state, landing.seat) if area is not None for tag in area.tags.values())
+    tags = (tag for area in read_areas(state, landing.seat) for tag in area.tags.values())
     return any(tag.arrived.shifted(-slack, slack).overlaps(landing.span) for tag in tags)
 
 

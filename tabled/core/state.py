@@ -221,6 +221,16 @@ def bet_areas(state: TableState, seat: str) -> tuple[Area | None, ...]:
     return tuple(state.areas.get(area_key(a.device, a.antenna)) for a in bet_antennas(state.config, seat))
 
 
+def read_areas(state: TableState, seat: str) -> tuple[Area, ...]:
+    """The same of those antennas that have answered."""
+    return tuple(area for area in bet_areas(state, seat) if area is not None)
+
+
+def places_beside(config: TableConfig, seat: str) -> tuple[Place, ...]:
+    """The neighbours of a seat's bets, each once."""
+    return tuple(dict.fromkeys(config.layout.beside(Place("bet", seat))))
+
+
 def bet_antennas(config: TableConfig, seat: str) -> tuple[Antenna, ...]:
     """The antennas that cover a seat's bets."""
     return config.layout.antennas_of(Place("bet", seat))
