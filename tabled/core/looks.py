@@ -14,11 +14,11 @@ from __future__ import annotations
 import msgspec
 
 from tabled.core.draft import Draft
-from tabled.core.entries import Stated
-from tabled.core.state import TableState, area_key, bet_antennas, bet_areas
+from tabled.core.entries import Bound, Stated
+from tabled.core.state import TableState, area_key, bet_antennas, bet_areas, places_beside
 from tabled.fusion.attempt import Attempt
 from tabled.fusion.closing import still_since_ns, untouched_since_ns
-from tabled.fusion.presence import Area, looks_wanted, surely_gone, surely_shown
+from tabled.fusion.presence import Area, looks_to_forget, looks_wanted, surely_gone, surely_shown
 from tabled.fusion.settings import MS
 from tabled.model.layout import Antenna
 from tabled.model.ruling import Reason
@@ -67,23 +67,18 @@ def awaited(state: TableState, attempt: Attempt, over_ns: int) -> tuple[Awaited,
     """The looks that are missing for an attempt whose motion and words are over at ``over_ns``: those at its own
     antennas, then those at the neighbours'."""
     assert state.config is not None
-    found = []
+    found: list[Awaited] = []
     for antenna in bet_antennas(state.config, attempt.seat):
-        key = area_key(antenna.device, antenna.antenna)
-        area, bound = state.areas.get(key), state.bounds.get(key)
-        if bound is None or _lost(state, antenna):
+        key, bound = area_key(antenna.device, antenna.antenna), _bound(state, antenna)
+        if bound is None:
             found.append(Awaited(antenna, over_ns, None))
-        elif attempt.arrivals:
+        elif not attempt.arrivals:
+            found += _unasked(state, antenna, over_ns, bound)
+        elif not _shows_all(state, state.areas.get(key), attempt, over_ns):
             wanted = looks_wanted(state.fusion.sensor)
-            if not _shows_all(state, area, attempt, over_ns):
-                by_ns = _limit(state, key, over_ns, bound.removal_ns * wanted)
-                found.append(Awaited(antenna, over_ns, by_ns, wanted))
-        else:
-            seen_ns = area.new_tags_ns() if area is not None else None
-            if seen_ns is None or seen_ns < over_ns:
-                found.append(Awaited(antenna, over_ns, _limit(state, key, over_ns, bound.arrival_ns)))
-    found += [*awaited_beside(state, attempt)]
-    return tuple(found)
+            by_ns = _limit(state, key, over_ns, bound.removal_ns * wanted)
+            found.append(Awaited(antenna, over_ns, by_ns, wanted))
+    return (*found, *awaited_beside(state, attempt))
 
 
 def _shows_all(state: TableState, area: Area | None, attempt: Attempt, over_ns: int) -> bool:
@@ -116,7 +111,7 @@ def awaited_unread(state: TableState) -> tuple[Awaited, ...]:
     """
     assert state.config is not None
     model = state.fusion.sensor
-    wanted = 1 + (model.ceiling - model.gone) // model.miss_untouched
+    wanted = looks_to_forget(model)
     found = []
     for antenna in state.config.layout.antennas:
         area = state.areas.get(area_key(antenna.device, antenna.antenna))
@@ -134,24 +129,30 @@ def awaited_beside(state: TableState, attempt: Attempt) -> tuple[Awaited, ...]:
     assert state.config is not None
     if not attempt.arrivals:
         return ()
-    layout = state.config.layout
     landed_ns = max(a.span.latest_ns for a in attempt.arrivals)
-    own = bet_antennas(state.config, attempt.seat)
-    found = []
-    for place in dict.fromkeys(p for antenna in own for p in layout.beside(antenna.place)):
-        for antenna in layout.antennas_of(place):
-            key = area_key(antenna.device, antenna.antenna)
-            area, bound = state.areas.get(key), state.bounds.get(key)
-            if bound is None or _lost(state, antenna):
-                continue
-            seen_ns = area.new_tags_ns() if area is not None else None
-            if seen_ns is None or seen_ns < landed_ns:
-                found.append(Awaited(antenna, landed_ns, _limit(state, key, landed_ns, bound.arrival_ns)))
+    found: list[Awaited] = []
+    for place in places_beside(state.config, attempt.seat):
+        for antenna in state.config.layout.antennas_of(place):
+            bound = _bound(state, antenna)
+            if bound is not None:
+                found += _unasked(state, antenna, landed_ns, bound)
     return tuple(found)
 
 
-def _lost(state: TableState, antenna: Antenna) -> bool:
-    return f"device:{antenna.device}" in state.faults
+def _bound(state: TableState, antenna: Antenna) -> Bound | None:
+    """What is stated of an antenna; None: nothing, or its reader is lost."""
+    lost = f"device:{antenna.device}" in state.faults
+    return None if lost else state.bounds.get(area_key(antenna.device, antenna.antenna))
+
+
+def _unasked(state: TableState, antenna: Antenna, since_ns: int, bound: Bound) -> tuple[Awaited, ...]:
+    """The look that would have named a new chip, while none has begun since."""
+    key = area_key(antenna.device, antenna.antenna)
+    area = state.areas.get(key)
+    seen_ns = area.new_tags_ns() if area is not None else None
+    if seen_ns is not None and seen_ns >= since_ns:
+        return ()
+    return (Awaited(antenna, since_ns, _limit(state, key, since_ns, bound.arrival_ns)),)
 
 
 def _limit(state: TableState, key: str, since_ns: int, within_ns: int) -> int:

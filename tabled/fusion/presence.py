@@ -239,6 +239,12 @@ def looks_wanted(model: SensorModel) -> int:
     return min(MAX_LOOKS, max(stacked, -((model.badly - model.shown) // model.deaf)))
 
 
+def looks_to_forget(model: SensorModel) -> int:
+    """Looks that must miss a chip which is as sure as can be, and that no hand has been near, before it is taken to be
+    gone."""
+    return 1 + (model.ceiling - model.gone) // model.miss_untouched
+
+
 def surely_gone(looks: Sequence[Look], since_ns: int, model: SensorModel) -> bool:
     """Whether a chip that was read last at ``since_ns`` cannot still lie there: so many looks has not even a chip that
     lies badly escaped."""
