@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from calibration.files import FilesError
-from calibration.steps import Done, Given, Outcome, Step, StepError, Talk
+from calibration.steps import Done, Given, Outcome, Run, Step, StepError, Talk
 from tabled.sensing.sections import NAMES, CalibrationError, SectionName, decode, path_of, read
 
 if TYPE_CHECKING:
@@ -74,6 +74,15 @@ def section_done(folder: Path, section: SectionName) -> Done:
     except CalibrationError as problem:
         return Done(state="again", text=str(problem))
     return Done(state="done")
+
+
+def run_of(module: str) -> Run:
+    """The ``run`` of a module that is imported only when it is called: the drivers are not for a list of steps."""
+
+    def run(talk: Talk, folder: Path, given: Given) -> Outcome:
+        return cast(Run, importlib.import_module(module).run)(talk, folder, given)
+
+    return run
 
 
 def perform(step: Step, talk: Talk, folder: Path, given: Given) -> Outcome:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from calibration.plan import section_done
-from calibration.steps import Given, Option, Outcome, Step, Talk
-
-
-def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
-    from calibration.antennas import run  # noqa: PLC0415  the drivers are not for a list of steps
-
-    return run(talk, folder, given)
-
+from calibration.plan import run_of, section_done
+from calibration.steps import Option, Step
 
 STEP = Step(
     name="antennas",
     title="Antennas",
     about="You need the table's readers and a rack of chips; tabled must not be running. Put one chip on each place as "
     "you are told, then nineteen more on each, and keep your hands off while they are counted.",
-    run=_run,
+    run=run_of("calibration.antennas"),
     done=lambda folder: section_done(folder, "antennas"),
     options=(
         Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),

@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from calibration.outcomes import kept
-from calibration.steps import Done, Given, Option, Outcome, Step, Talk
-
-
-def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
-    from calibration.chips import run  # noqa: PLC0415  the drivers are not for a list of steps
-
-    return run(talk, folder, given)
+from calibration.plan import run_of
+from calibration.steps import Done, Option, Step
 
 
 def _done(folder: Path) -> Done:
@@ -25,7 +20,7 @@ STEP = Step(
     about="You need the room's registry ('tabled calibrate registry create') and racks of counted chips; tabled must "
     "not be running. Lay rack after rack on one antenna. Chips can also come from a CSV: 'tabled calibrate registry "
     "import'.",
-    run=_run,
+    run=run_of("calibration.chips"),
     done=_done,
     options=(
         Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from calibration.plan import section_done
-from calibration.steps import Given, Option, Outcome, Step, Talk
-
-
-def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
-    from calibration.dealer import run  # noqa: PLC0415  the drivers are not for a list of steps
-
-    return run(talk, folder, given)
-
+from calibration.plan import run_of, section_done
+from calibration.steps import Option, Step
 
 STEP = Step(
     name="dealer",
     title="Dealer",
     about="The dealer sits at the panel and looks at the screen for a minute: a word appears, the dealer presses its "
     "key as in play. Each dealer does it once; tabled must not be running.",
-    run=_run,
+    run=run_of("calibration.dealer"),
     done=lambda folder: section_done(folder, "dealers"),
     options=(
         Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from calibration.plan import section_done
-from calibration.steps import Given, Option, Outcome, Step, Talk
-
-
-def _run(talk: Talk, folder: Path, given: Given) -> Outcome:
-    from calibration.timing import run  # noqa: PLC0415  the drivers are not for a list of steps
-
-    return run(talk, folder, given)
-
+from calibration.plan import run_of, section_done
+from calibration.steps import Option, Step
 
 STEP = Step(
     name="time",
@@ -20,7 +11,7 @@ STEP = Step(
     about="You need one chip, the readers and the camera, with lens, plane and zones measured; tabled must not be "
     "running. Let the chip fall on one seat's betting area again and again, with no hand over it. An evening's journal "
     "will do as well.",
-    run=_run,
+    run=run_of("calibration.timing"),
     done=lambda folder: section_done(folder, "time"),
     options=(
         Option(name="config", label="The table's configuration (table.toml)", kind="file", default="table.toml"),
