@@ -21,7 +21,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from calibration.outcomes import FOLDER, kept
-from calibration.page_zones import ZonesApi
+from calibration.page_zones import ZonesApi, answer, body
 from calibration.plan import PROBLEMS, steps
 from calibration.runner import Busy, Runner
 from calibration.steps import Done, Option, Step, StepError
@@ -135,7 +135,7 @@ class Page:
         """Where everything stands."""
         listed = await asyncio.to_thread(lambda: [_listed(step, self.folder) for step in steps()])
         runner = self.runner
-        return _json(
+        return answer(
             {
                 "folder": str(self.folder),
                 "steps": listed,
@@ -152,7 +152,7 @@ class Page:
         except ValueError:
             raise web.HTTPBadRequest(reason="after is a number") from None
         found = await self._news(after)
-        return _json({"events": found, "running": self.runner.running, "question": self.runner.question})
+        return answer({"events": found, "running": self.runner.running, "question": self.runner.question})
 
     async def _news(self, after: int) -> list[dict[str, Any]]:
         """Events since ``after``.  It waits here and not in a thread: a page that was closed while it waited would hold
@@ -202,10 +202,10 @@ class Page:
         try:
             self.runner.start(order["step"], {str(k): v for k, v in given.items()})
         except Busy as busy:
-            return _json({"error": str(busy)}, status=409)
+            return answer({"error": str(busy)}, status=409)
         except StepError as problem:
-            return _json({"error": str(problem)}, status=400)
-        return _json({"started": order["step"]})
+            return answer({"error": str(problem)}, status=400)
+        return answer({"started": order["step"]})
 
     async def _answer(self, request: web.Request) -> web.Response:
         """``{"n": number of the question, "text": answer}``."""
@@ -214,23 +214,12 @@ class Page:
         if not isinstance(number, int) or not isinstance(text, str) or len(text) > 2000:
             raise web.HTTPBadRequest(reason="an answer has the question's number and a text")
         if not self.runner.answer(number, text):
-            return _json({"error": "that question is over, or this is none of its answers"}, status=409)
-        return _json({"answered": number})
+            return answer({"error": "that question is over, or this is none of its answers"}, status=409)
+        return answer({"answered": number})
 
     async def _stop(self, request: web.Request) -> web.Response:  # noqa: ARG002  aiohttp's signature
         self.runner.stop()
-        return _json({"stopping": self.runner.running})
-
-
-async def body(request: web.Request) -> dict[str, Any]:
-    """The JSON object of an order; a bad request otherwise."""
-    try:
-        order = msgspec.json.decode(await request.read())
-    except (msgspec.DecodeError, RecursionError) as problem:
-        raise web.HTTPBadRequest(reason="that is no JSON") from problem
-    if not isinstance(order, dict):
-        raise web.HTTPBadRequest(reason="an order is an object")
-    return order
+        return answer({"stopping": self.runner.running})
 
 
 def _host(named: str) -> str:
@@ -239,10 +228,6 @@ def _host(named: str) -> str:
         return urlsplit(f"//{named}").hostname or ""
     except ValueError:
         return ""
-
-
-def _json(value: Any, status: int = 200) -> web.Response:
-    return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")
 
 
 def _listed(step: Step, folder: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,17 @@ class ZonesApi:
         """The zones as they are saved (or none), and the part of the felt that the camera sees."""
 
         def found() -> dict[str, Any]:
+            from calibration.step_zones import felt_picture  # noqa: PLC0415  OpenCV
+
             whole = Calibration()
             with contextlib.suppress(CalibrationError):  # the step says so; it is drawn anew
                 whole = load(self.folder, ("zones",))
             part = self._window()
             zones = msgspec.to_builtins(whole.zones) if whole.zones is not None else None
-            return {"zones": zones, "window": msgspec.to_builtins(part), "felt": self._level() is not None}
+            there = felt_picture(self.folder, part) is not None
+            return {"zones": zones, "window": msgspec.to_builtins(part), "felt": there}
 
-        return await _answer(found)
+        return await _answered(found)
 
     async def _felt(self, request: web.Request) -> web.Response:  # noqa: ARG002  aiohttp's signature
         try:
@@ -56,7 +60,7 @@ class ZonesApi:
 
     async def _draft(self, request: web.Request) -> web.Response:
         """``{option: text}`` of the zones step → the default layout."""
-        order = await _body(request)
+        order = await body(request)
 
         def made() -> dict[str, Any]:
             from calibration.step_zones import STEP, wanted  # noqa: PLC0415  shapely
@@ -65,11 +69,11 @@ class ZonesApi:
             given = {k: str(v)[: 1 << 20] for k, v in order.items() if k in known}
             return {"zones": msgspec.to_builtins(wanted({**known, **given}))}
 
-        return await _answer(made)
+        return await _answered(made)
 
     async def _check(self, request: web.Request) -> web.Response:
         """``{"zones": drawing}`` → the zones as they would be saved, and what was changed."""
-        order = await _body(request)
+        order = await body(request)
 
         def checked() -> dict[str, Any]:
             from calibration import zones  # noqa: PLC0415  shapely
@@ -77,11 +81,11 @@ class ZonesApi:
             result = zones.partition(zones.from_json(msgspec.json.encode(order.get("zones"))))
             return {"zones": msgspec.to_builtins(result.zones), "changes": result.changes}
 
-        return await _answer(checked)
+        return await _answered(checked)
 
     async def _mirror(self, request: web.Request) -> web.Response:
         """``{"zones": drawing, "seats": [names], "axis_mm": x, "to_right": bool}`` → the drawing mirrored."""
-        order = await _body(request)
+        order = await body(request)
 
         def made() -> dict[str, Any]:
             from calibration import zones  # noqa: PLC0415  shapely
@@ -95,7 +99,7 @@ class ZonesApi:
             result = zones.mirrored(drawn, seats, float(axis), to_right=order.get("to_right") is not False)
             return {"zones": msgspec.to_builtins(result)}
 
-        return await _answer(made)
+        return await _answered(made)
 
     def _window(self) -> Any:
         from calibration import rectify  # noqa: PLC0415  OpenCV
@@ -116,7 +120,8 @@ class ZonesApi:
         return None if found is None else jpeg(found, 85, 2400)
 
 
-async def _body(request: web.Request) -> dict[str, Any]:
+async def body(request: web.Request) -> dict[str, Any]:
+    """The JSON object of an order; a bad request otherwise."""
     try:
         order = msgspec.json.decode(await request.read())
     except (msgspec.DecodeError, RecursionError) as problem:
@@ -126,10 +131,13 @@ async def _body(request: web.Request) -> dict[str, Any]:
     return order
 
 
-async def _answer(work: Any) -> web.Response:
-    status = 200
-    try:
-        value = await asyncio.to_thread(work)
-    except (*PROBLEMS, CalibrationError) as problem:
-        value, status = {"error": str(problem)}, 400
+def answer(value: Any, status: int = 200) -> web.Response:
+    """``value`` as JSON."""
     return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")
+
+
+async def _answered(work: Callable[[], dict[str, Any]]) -> web.Response:
+    try:
+        return answer(await asyncio.to_thread(work))
+    except PROBLEMS as problem:
+        return answer({"error": str(problem)}, 400)
