@@ -12,7 +12,7 @@ import click
 import msgspec
 import numpy as np
 
-from calibration.bench import Bench
+from calibration.bench import Bench, config_from
 from calibration.check import AntennaNow, CameraNow, Snapshot, check
 from calibration.steps import StepError
 from tabled.model.calibration import Calibration, Plane
@@ -20,7 +20,7 @@ from tabled.model.camera import CameraTrust
 from tabled.outlets.health import say
 from tabled.sensing import sections
 from tabled.shell.clock import monotonic_ns
-from tabled.shell.config import Config, ConfigError, load
+from tabled.shell.config import Config
 
 MS = 1_000_000
 SECONDS = 5.0
@@ -46,7 +46,7 @@ def command(
     folder: Path | None,
 ) -> None:
     """Does the table still stand as it was measured?  Names the step to repeat."""
-    table = _config(config) if config is not None else None
+    table = config_from(str(config)) if config is not None else None
     given = folder or (ctx.parent.params.get("folder") if ctx.parent is not None else None)
     folder = given or _folder_of(table) or Path("calibration")
     found = sections.load(folder)
@@ -77,13 +77,6 @@ def _folder_of(table: Config | None) -> Path | None:
     return Path(camera.calibration) if camera is not None and camera.calibration else None
 
 
-def _config(path: Path) -> Config:
-    try:
-        return load(path)
-    except ConfigError as problem:
-        raise StepError(str(problem), code="config") from problem
-
-
 def _devices(config: Config, calibration: Calibration, seconds: float) -> Snapshot:
     """Look at readers, panels and camera for a while."""
     watches = config.camera is not None and bool(config.camera.calibration) and calibration.zones is not None
@@ -103,15 +96,9 @@ def _devices(config: Config, calibration: Calibration, seconds: float) -> Snapsh
         widths = {d.id: -(-d.figures.clock_ns // MS) for d in bench.health() if d.figures.clock_ns is not None}
         camera = None
         if config.camera is not None:
-            trust = [one for one in bench.camera_seen if isinstance(one, CameraTrust)]
-            camera = CameraNow(
-                distrusted={one.seat: one.reason for one in trust if _last(trust, one) and not one.trusted}
-            )
+            newest = {one.seat: one for one in bench.camera_seen if isinstance(one, CameraTrust)}
+            camera = CameraNow(distrusted={seat: one.reason for seat, one in newest.items() if not one.trusted})
     return Snapshot(antennas=tuple(antennas), panels=widths, camera=camera)
-
-
-def _last(trust: Sequence[CameraTrust], one: CameraTrust) -> bool:
-    return next(other for other in reversed(trust) if other.seat == one.seat) is one
 
 
 def _looked(calibration: Calibration, pictures: Sequence[Path], dictionary: str, camera: CameraNow | None) -> CameraNow:
