@@ -7,6 +7,7 @@ answered `ANSWERS` times, and the looks go on until the count stands still.
 from __future__ import annotations
 
 import getpass
+from collections import Counter
 from pathlib import Path
 
 from calibration import registry
@@ -16,7 +17,7 @@ from calibration.looks import Looks, Spot
 from calibration.steps import Figure, Given, Outcome, StepError, Talk
 from calibration.survey import LIT, place_name, spot_name
 from tabled.shell.clock import wall_ns
-from tabled.shell.registry import Chip, Registry, RegistryError, read
+from tabled.shell.registry import Chip, Registry
 
 ANSWERS = 3
 """A ghost in a thousand looks does not come three times under one UID."""
@@ -36,7 +37,7 @@ def run(talk: Talk, folder: Path, given: Given) -> Outcome:
         )
     worth = number(given, "denomination", 1, 10**9)
     count, racks = number(given, "count", 1, 250), number(given, "racks", 1, 1000)
-    now = _known(book)
+    now = registry.known(book)
     if worth not in now.denominations:
         listed = ", ".join(str(d) for d in now.denominations)
         raise StepError(f"{worth} is no denomination of this room ({listed}); read the chip again", code="denomination")
@@ -59,13 +60,6 @@ def run(talk: Talk, folder: Path, given: Given) -> Outcome:
             Figure(label="Sum over all chips", value=now.digest[:16]),
         ),
     )
-
-
-def _known(book: Path) -> Registry:
-    try:
-        return read(book)
-    except RegistryError as problem:
-        raise StepError(str(problem), code="registry") from problem
 
 
 def _rack(  # noqa: PLR0917 - each is another thing
@@ -101,15 +95,12 @@ def _rack(  # noqa: PLR0917 - each is another thing
 
 
 def _surely(looks: Looks, spot: Spot) -> list[str]:
-    answers: dict[str, int] = {}
-    for look in looks.at(spot):
-        for uid in look.uids:
-            answers[uid] = answers.get(uid, 0) + 1
+    answers = Counter(uid for look in looks.at(spot) for uid in look.uids)
     return sorted(uid for uid, times in answers.items() if times >= ANSWERS)
 
 
 def _enrol(book: Path, uids: list[str], chip: Chip) -> Registry:
-    known = _known(book)
+    known = registry.known(book)
     there = [uid for uid in uids if uid in known.chips]
     if there:
         first = ", ".join(f"{u} ({known.chips[u].denomination} {known.chips[u].status})" for u in there[:MAX_SHOWN])

@@ -77,21 +77,21 @@ def change(path: Path, chips: Mapping[str, Chip], *, who: str, wall_ns: int) -> 
     Raises `StepError` (nothing is changed) where somebody else is changing it now, or it would become too large.
     """
     with _alone(path):
-        known = _read(path)
-        news = {uid: chip for uid, chip in chips.items() if known.chips.get(uid) != chip}
+        before = known(path)
+        news = {uid: chip for uid, chip in chips.items() if before.chips.get(uid) != chip}
         if not news:
-            return known
-        if len(known.chips.keys() | news.keys()) > MAX_CHIPS:
+            return before
+        if len(before.chips.keys() | news.keys()) > MAX_CHIPS:
             raise StepError(
                 f"{path}: would hold more than {MAX_CHIPS} chips; split the registry by room", code="registry"
             )
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
             base.deserialize(path.read_bytes())
-            edition = known.edition + 1
+            edition = before.edition + 1
             rows = [(uid, c.denomination, c.status, c.series) for uid, c in sorted(news.items())]
             base.executemany("INSERT OR REPLACE INTO chips VALUES (?, ?, ?, ?)", rows)
             log = [
-                (edition, wall_ns, who[:64], uid, _said(known.chips.get(uid)), _said(chip))
+                (edition, wall_ns, who[:64], uid, _said(before.chips.get(uid)), _said(chip))
                 for uid, chip in sorted(news.items())
             ]
             base.executemany("INSERT INTO log (edition, wall_ns, who, uid, was, now) VALUES (?, ?, ?, ?, ?, ?)", log)
@@ -103,7 +103,7 @@ def change(path: Path, chips: Mapping[str, Chip], *, who: str, wall_ns: int) -> 
 def log(path: Path, uid: str | None = None, limit: int = 100) -> list[Change]:
     """The newest changes, the newest first; of one chip if ``uid`` is given."""
     with contextlib.closing(sqlite3.connect(":memory:")) as base:
-        _read(path)
+        known(path)
         base.deserialize(path.read_bytes())
         rows = base.execute(
             "SELECT edition, wall_ns, who, uid, was, now FROM log WHERE ?1 IS NULL OR uid = ?1 ORDER BY n DESC "
@@ -114,7 +114,8 @@ def log(path: Path, uid: str | None = None, limit: int = 100) -> list[Change]:
     return [Change(**dict(zip(names, row, strict=True))) for row in rows]
 
 
-def _read(path: Path) -> Registry:
+def known(path: Path) -> Registry:
+    """The registry as it is now; raises `StepError`."""
     try:
         return read(path)
     except RegistryError as problem:
