@@ -15,7 +15,7 @@ import numpy.typing as npt
 from calibration.optics import Optics
 from calibration.pictures import Shot, gray
 from calibration.steps import StepError
-from tabled.sensing.landmarks import DICTIONARIES
+from tabled.sensing.landmarks import detector_of
 from tabled.sensing.light import LINEAR
 
 Floats = npt.NDArray[np.float64]
@@ -57,13 +57,7 @@ def find(shots: Sequence[Shot], optics: Optics, dictionary: str) -> dict[int, Fl
 
 def _in_picture(shot: Shot, optics: Optics, dictionary: str) -> dict[int, Floats]:
     picture = gray(shot.image)
-    options = cv2.aruco.DetectorParameters()
-    options.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-    options.adaptiveThreshWinSizeMax = 53
-    options.minMarkerPerimeterRate = 0.02
-    # The white sheet's edge and the black square's are two contours close together; by default one hides the other.
-    options.minMarkerDistanceRate = 0.05
-    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARIES[dictionary]), options)
+    detector = detector_of(dictionary, 0.02)
     corners, ids, _ = detector.detectMarkers(picture)
     if ids is None or not len(ids):
         _, flipped, _ = detector.detectMarkers(cv2.flip(picture, 1))

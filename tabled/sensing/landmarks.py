@@ -39,6 +39,18 @@ DICTIONARIES: dict[str, int] = {
 """OpenCV's numbers of the sets of markers that tabled knows."""
 
 
+def detector_of(dictionary: str, least_perimeter: float) -> cv2.aruco.ArucoDetector:
+    """OpenCV's detector of one set, for this and for the plane step; ``least_perimeter`` is a share of the picture's
+    longer side."""
+    options = cv2.aruco.DetectorParameters()
+    options.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
+    options.adaptiveThreshWinSizeMax = 53
+    options.minMarkerPerimeterRate = least_perimeter
+    # The white sheet's edge and the black square's are two contours close together; by default one hides the other.
+    options.minMarkerDistanceRate = 0.05
+    return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARIES[dictionary]), options)
+
+
 class _Place:
     """Where one marker was: its corners in the picture, and the part of the picture in which it is looked for."""
 
@@ -133,14 +145,8 @@ class Landmarks:
 
     def _find(self, picture: Gray, name: str) -> dict[int, Floats]:
         """Marker to its (4, 2) corners in raw pixels."""
-        options = cv2.aruco.DetectorParameters()
-        options.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-        # As the plane step: the white sheet's edge and the black square's are close together, one hides the other.
-        options.adaptiveThreshWinSizeMax = 53
-        options.minMarkerDistanceRate = 0.05
         # Of a crop's side a marker's edges make one length and more; what noise draws is far smaller, and costs.
-        options.minMarkerPerimeterRate = 0.5
-        detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARIES[name]), options)
+        detector = detector_of(name, 0.5)
         found: dict[int, Floats] = {}
         for place in self._places:
             if not place.big:
