@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 
 from firmware_bridge.wire import AnyObservation
@@ -117,3 +119,7 @@ def decode(body: bytes) -> AnyInput:
 def kind_of(entry: AnyInput) -> str:
     """The journal's name for this kind of entry."""
     return str(type(entry).__struct_config__.tag)
+
+
+KINDS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(AnyInput))
+"""The journal's names for all inputs."""

@@ -8,20 +8,20 @@ use this object unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
 
-from tabled.core.entries import AnyInput, decode, encode, kind_of
+from tabled.core.entries import KINDS, AnyInput, decode, encode, kind_of
 from tabled.core.snapshot import digest, to_bytes
 from tabled.core.state import TableState
 from tabled.core.table import step
-from tabled.journal.entry import Draft, Entry, Snapshot
+from tabled.journal.entry import Draft, Entry
 from tabled.model.outcome import AnyOutcome
 from tabled.outlets.messages import Outgoing
 from tabled.shell.marks import KIND as MARK
-from tabled.shell.marks import Marks, agrees
+from tabled.shell.marks import Keeps, Marks, agrees
 
 Renderer = Callable[[AnyOutcome, int, int], tuple[Outgoing, ...]]
 """``(outcome, position, wall_ns) -> messages``; pure."""
@@ -32,24 +32,11 @@ BUNDLE = "bundle"
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-class JournalLike(Protocol):
+class JournalLike(Keeps, Protocol):
     """What the engine needs of a journal; the simulation swaps the disk below it."""
-
-    @property
-    def next_pos(self) -> int:
-        """Position that the next entry will take."""
 
     def append(self, batch: Sequence[Draft]) -> range:
         """Write all drafts or none; returns once they are durable."""
-
-    def read(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-        """Entries in order."""
-
-    def keep(self, kept: Snapshot, beside: int | None = None) -> bool:
-        """Keep a state, and of the others only the one at ``beside``; see `tabled.shell.marks`."""
-
-    def snapshots(self) -> list[Snapshot]:
-        """States that were kept, the newest first."""
 
 
 class JournalMismatch(Exception):
@@ -152,7 +139,7 @@ def refold(
             if not agrees(entry, state, version):
                 raise JournalMismatch(entry.pos, entry.body, digest(to_bytes(state)).encode())
             continue
-        if entry.kind not in _INPUT_KINDS:
+        if entry.kind not in KINDS:
             raise JournalMismatch(entry.pos, entry.body, None)
         state, outcomes = step(state, entry.pos, decode(entry.body))
         expected = list(outcomes)
@@ -188,6 +175,3 @@ def unpack(position: int, payload: bytes) -> tuple[Outgoing, ...]:
     """The messages that `pack` packed."""
     pairs = msgspec.json.decode(payload, type=list[tuple[str, str]])
     return tuple(Outgoing(position, leaf, text.encode("utf-8")) for leaf, text in pairs)
-
-
-_INPUT_KINDS = frozenset({"started", "obs", "timer", "bounds", "chips", "cmd"})

@@ -9,15 +9,13 @@ from pathlib import Path
 import msgspec
 
 from firmware_bridge.wire import CleanEmpty, Corrupt, Present, Press, TimeSpan
-from tabled.core.entries import Known, Ordered, Seen, Started, TableConfig, decode
+from tabled.core.entries import KINDS, Known, Ordered, Seen, Started, TableConfig, decode
 from tabled.journal import Entry, JournalReader
 from tabled.model.camera import ChipsLanded, HandMoved
 from tabled.model.layout import Place
 from tabled.model.outcome import AnyOutcome, QuestionAsked, QuestionClosed, RulingIssued
 from tabled.shell.console import Console
 from tabled.shell.rendering import WORDING
-
-INPUTS = frozenset({"started", "obs", "timer", "bounds", "chips", "cmd"})
 
 
 class NoRuling(ValueError):
@@ -38,7 +36,7 @@ class _Story:
         """From the host's clock to wall time, by the newest input before the ruling."""
 
     def take(self, entry: Entry, position: int) -> None:
-        if entry.kind in INPUTS:
+        if entry.kind in KINDS:
             self._input(entry, position)
         elif entry.kind in ("question", "question_closed", "ruling"):
             self._outcome(entry, msgspec.json.decode(entry.body, type=AnyOutcome), position)
