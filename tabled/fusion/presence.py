@@ -56,7 +56,6 @@ class Sighting(msgspec.Struct, frozen=True):
     level: int
     arrived: TimeSpan
     first_pos: int
-    last_pos: int
     peak: int = 0
     misses: tuple[Look, ...] = ()
     last_ns: int = 0
@@ -141,7 +140,7 @@ def observe(
             level = (model.start_expected if uid in expected else model.start) + model.hit
             seen_ns, oldest = seen.span.earliest_ns, looks[-looks_wanted(model) :]
             reach = min(span.earliest_ns, oldest[0].start_ns if oldest else 0)
-            tags[uid] = Sighting(level, span, pos, pos, level, missed, seen_ns, reach_ns=reach, recent_ns=(seen_ns,))
+            tags[uid] = Sighting(level, span, pos, level, missed, seen_ns, reach_ns=reach, recent_ns=(seen_ns,))
             came.append(uid)
         else:
             level = min(known.level + model.hit, model.ceiling)
@@ -150,15 +149,13 @@ def observe(
                 again, found = again + known.missed - 1, found + 1
             counts = changed or hits % ECHOES == 0
             recent = (*known.recent_ns, last)[-MAX_RECENT:] if counts else known.recent_ns
-            tags[uid] = replace(
-                known, level=level, last_pos=pos, peak=peak, last_ns=last, missed=0, hits=hits, recent_ns=recent
-            )
+            tags[uid] = replace(known, level=level, peak=peak, last_ns=last, missed=0, hits=hits, recent_ns=recent)
     left: list[str] = []
     if again + found > MAX_COUNTED:
         again, found = again // 2, found // 2
     after = replace(area, tags=tags, refused=refused, again=again, found=found)
     if complete or quiet:
-        left = _lower_missing(tags, frozenset(uids) | quiet, pos, model, hand_ns)
+        left = _lower_missing(tags, frozenset(uids) | quiet, model, hand_ns)
         if left:
             gone = tuple((uid, area.tags[uid].last_ns) for uid in sorted(left))
             after = replace(after, faint=(*(f for f in area.faint if f[0] not in left), *gone)[-MAX_FAINT:])
@@ -177,7 +174,7 @@ def _of_here(area: Area, uids: Iterable[str], expected: Container[str], model: S
 
 
 def _lower_missing(
-    tags: dict[str, Sighting], excused: frozenset[str], pos: int, model: SensorModel, hand_ns: int | None
+    tags: dict[str, Sighting], excused: frozenset[str], model: SensorModel, hand_ns: int | None
 ) -> list[str]:
     """Every tag but the ``excused`` was clearly absent.  Quiet ones lie there still and may hide others in a stack."""
     lone = len(tags) <= 1
@@ -192,7 +189,7 @@ def _lower_missing(
             del tags[uid]
             left.append(uid)
         else:
-            tags[uid] = replace(known, level=level, last_pos=pos, missed=known.missed + 1)
+            tags[uid] = replace(known, level=level, missed=known.missed + 1)
     return left
 
 
