@@ -3,6 +3,9 @@
 A pile may hide chips under its top, never show one too many: so the camera tells of chips without a tag by the colour
 of a top that no tag explains, by more tops than tags, or by a colour that is none of the table's.  Compare when the
 zone lies still and the reader has looked since.
+
+The table does not use it yet: what it tells of a chip without a tag rests on landings (`tabled.core.money`).  The
+camera's evaluation does (`tests.vision`), which counts how often it would be right, pile by pile.
 """
 
 from __future__ import annotations
