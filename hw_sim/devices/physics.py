@@ -144,7 +144,6 @@ class Radio:
         look; then misses and bleed of `Noise` do not count."""
         self._air = air or Air()
         self._who = self._air.join()
-        self._last_place = max(places.values(), default=0)
         self.on: tuple[int, ...] = ()
         self._quiet: set[str] = set()
         self._dark_since: dict[str, int] = {}

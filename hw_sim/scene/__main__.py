@@ -42,7 +42,7 @@ def main(*, conditions: str, seconds: float, seed: int, seats: int, shape: str, 
         for k, view in enumerate(boards(seed, count, width=int(width), height=int(height))):
             (out / f"board-{k:02}.jpg").write_bytes(view.jpeg)
         (out / "markers.jpg").write_bytes(
-            marker_view(seed, width=int(width), height=int(height), seats=seats, shape=scene.layout.shape)[0]
+            marker_view(seed, width=int(width), height=int(height), seats=seats, shape=scene.layout.shape)
         )
         (out / "markers.csv").write_text(_middles(scene.layout))
         printed = Board()

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from hw_sim.scene import optics, paint
-from hw_sim.scene.conditions import CONDITIONS, Conditions, named
+from hw_sim.scene.conditions import Conditions, named
 from hw_sim.scene.layout import Shape
 from hw_sim.scene.layout import layout as make_layout
 from hw_sim.scene.lens import Array, Eye, rotation
@@ -31,14 +31,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     marker_mm: float = 30.0
     dictionary: str = "DICT_5X5_100"
     margin_mm: float = 12.0
-    legacy: bool = False
 
     def picture(self) -> Bytes8:
         """The print with its white margin, `_PIXELS_MM` pixels a mm."""
         known = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, self.dictionary))
         board = cv2.aruco.CharucoBoard((self.columns, self.rows), self.square_mm, self.marker_mm, known)
-        if self.legacy:
-            board.setLegacyPattern(True)
         w, h, edge = (round(v * _PIXELS_MM) for v in (self.columns * self.square_mm, self.rows * self.square_mm,
                                                       self.margin_mm))  # fmt: skip
         return np.asarray(board.generateImage((w + 2 * edge, h + 2 * edge), marginSize=edge, borderBits=1), np.uint8)
@@ -130,20 +127,13 @@ def _view(eye: Eye, board: Board, rng: Random, sensor: optics.Sensor, *, look: C
 
 
 def marker_view(seed: int, *, width: int = 1280, height: int = 720, seats: int = 9, shape: Shape = "oval",
-                conditions: str | Conditions = "baseline", views: int = 1) -> list[bytes]:  # fmt: skip
-    """JPEGs of the empty table of `hw_sim.scene.world`, markers on the felt; nobody is there, nothing moves."""
+                conditions: str | Conditions = "baseline") -> bytes:  # fmt: skip
+    """A JPEG of the empty table of `hw_sim.scene.world`, markers on the felt; nobody is there, nothing moves."""
     look: Conditions = named(conditions)
     eye, layout = camera(seed, width, height), make_layout(seed, seats, shape)
     view = View(eye, layout, look, seed)
     light: F32 = np.stack([cv2.GaussianBlur(p, (0, 0), look.psf_px) for p in view.table * view.light])
     sensor = optics.Sensor(look, width, height, seed)
     roots = optics.mosaic(light, look)
-    out = []
-    for k in range(views):
-        sensor.reseed(900_000 + k)
-        gains = optics.row_gains(look, k * 16_666_667, height, 0.0)
-        out.append(sensor.jpeg(sensor.develop(roots, gains)))
-    return out
-
-
-__all__ = ["CONDITIONS", "Board", "BoardView", "boards", "marker_view"]
+    sensor.reseed(900_000)
+    return sensor.jpeg(sensor.develop(roots, optics.row_gains(look, 0, height, 0.0)))

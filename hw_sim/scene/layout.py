@@ -110,7 +110,6 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     markers: tuple[Marker, ...]
     chips: tuple[ChipKind, ...]
     felt_colour: RGB
-    felt_name: str
 
     def zone(self, kind: str, seat: str = "") -> Zone:
         """A zone by its kind and seat.  KeyError if there is none."""
@@ -192,7 +191,7 @@ def layout(seed: int, seats: int = 9, shape: Shape = "oval") -> Layout:
     felt_name = rng.choice(sorted(FELTS))
     return Layout(
         felt=felt, shape=shape, seats=made, zones=tuple(zones), dealer=(0.0, -hy - RAIL_MM), chips=kinds(felt_name),
-        markers=_markers(xy, inwards, chosen, pitch), felt_colour=FELTS[felt_name], felt_name=felt_name,
+        markers=_markers(xy, inwards, chosen, pitch), felt_colour=FELTS[felt_name],
     )  # fmt: skip
 
 

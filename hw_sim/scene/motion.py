@@ -94,9 +94,9 @@ class Arm:
     of the hand) and ``root`` (x, y of the shoulder).
     """
 
-    def __init__(self, name: str, seat: str, shoulder: XY, *, right: bool, skin: int, cloth: Cloth,
+    def __init__(self, seat: str, shoulder: XY, *, right: bool, skin: int, cloth: Cloth,
                  rest: tuple[float, float, float, float, float]) -> None:  # fmt: skip
-        self.name, self.seat = name, seat
+        self.seat = seat
         self.shoulder_z, self.elbow_z = 300.0, 85.0
         self.right, self.skin, self.cloth = right, skin, cloth
         x, y, z, yaw, pose = rest

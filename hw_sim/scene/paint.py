@@ -117,11 +117,11 @@ def sample_felt(texture: F32, layout: Layout, x: F32, y: F32) -> F32:
 
 
 @lru_cache(maxsize=3)
-def table(eye: Eye, layout: Layout, seed: int, markers: tuple[Marker, ...]) -> F32:
+def table(eye: Eye, layout: Layout, seed: int) -> F32:
     """The empty table as the eye sees it under even light: (height, width, 3)."""
     rng = np.random.default_rng([seed, 11])
     texture = felt(layout, rng)
-    for marker in markers:
+    for marker in layout.markers:
         _paste_marker(texture, layout, marker)
     w, h = eye.lens.width * FINE, eye.lens.height * FINE
     edge = 8 * FINE
@@ -154,24 +154,18 @@ def table(eye: Eye, layout: Layout, seed: int, markers: tuple[Marker, ...]) -> F
     return np.asarray(cv2.resize(image.astype(np.float32, copy=False), size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-@lru_cache(maxsize=64)
-def marker_print(dictionary: str, number: int, side: int) -> Bytes8:
-    """A marker with its white margin (one module each side), ``side`` pixels across the marker itself."""
-    known = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
-    code = cv2.aruco.generateImageMarker(known, number, side)
-    edge = max(1, side // 6)
-    return np.asarray(cv2.copyMakeBorder(code, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=255), np.uint8)
-
-
-def _paste_marker(texture: F32, layout: Layout, marker: Marker, dictionary: str = "DICT_4X4_50") -> None:
-    code = marker_print(dictionary, marker.id, 240)
-    edge = 40
+def _paste_marker(texture: F32, layout: Layout, marker: Marker) -> None:
+    """Lay a printed marker, with a white margin of one module each side, on the felt."""
+    known = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    side = 240
+    edge = side // 6
+    code = cv2.aruco.generateImageMarker(known, marker.id, side)
+    code = cv2.copyMakeBorder(code, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=255)
     hx, hy = layout.felt.half_x + _MARGIN, layout.felt.half_y + _MARGIN
     goal = np.array([[x + hx - 0.5, hy - 0.5 - y] for x, y in marker.corners], np.float32)
     left, top = (int(v) - 75 for v in goal.mean(axis=0))
     goal -= np.array([left, top], np.float32)
-    n = 240.0
-    source = np.array([[0, 0], [n, 0], [n, n], [0, n]], np.float32) + edge - 0.5
+    source = np.array([[0, 0], [side, 0], [side, side], [0, side]], np.float32) + edge - 0.5
     warp = cv2.getPerspectiveTransform(source, goal)
     soft = cv2.GaussianBlur(code, (0, 0), 1.5).astype(np.float32) / 255
     size = (150, 150)

@@ -33,9 +33,9 @@ class Player:
         self.side = side
         self.home = self._rest(rng.uniform(55, 95), side * rng.uniform(78, 100))
         away = self._rest(rng.uniform(-30, 20), -side * rng.uniform(90, 130))
-        self.arm = Arm("main", seat.name, self._shoulder(side), right=self.right_handed, skin=skin, cloth=cloth,
+        self.arm = Arm(seat.name, self._shoulder(side), right=self.right_handed, skin=skin, cloth=cloth,
                        rest=self.home)  # fmt: skip
-        self.other = Arm("other", seat.name, self._shoulder(-side), right=not self.right_handed, skin=skin, cloth=cloth,
+        self.other = Arm(seat.name, self._shoulder(-side), right=not self.right_handed, skin=skin, cloth=cloth,
                          rest=away)  # fmt: skip
         self.stacks: list[Stack] = []
         self._lay_stacks(layout, conditions)
@@ -123,9 +123,9 @@ class Dealer:
         rest = (95.0, -hy + 165.0, 12.0, math.radians(108), 0.6)
         self.home = rest
         self.shoulder = (165.0, -hy - RAIL_MM - 105)
-        self.arm = Arm("main", "dealer", self.shoulder, right=True, skin=skin, cloth=shirt, rest=rest)
+        self.arm = Arm("dealer", self.shoulder, right=True, skin=skin, cloth=shirt, rest=rest)
         other = (-90.0, -hy + 160.0, 12.0, math.radians(72), 0.6)
-        self.other = Arm("other", "dealer", (-165.0, self.shoulder[1]), right=False, skin=skin, cloth=shirt,
+        self.other = Arm("dealer", (-165.0, self.shoulder[1]), right=False, skin=skin, cloth=shirt,
                          rest=other)  # fmt: skip
 
     def stretch(self, at: float, x: float, y: float) -> None:

@@ -98,7 +98,7 @@ class Renderer:
     # -- what rests ---------------------------------------------------------------------------------
 
     def _lay_things(self, shutter: Shutter, dirty: list[Rect]) -> list[Thing]:
-        """Bring ``under`` up to date; the things that move."""
+        """Bring up to date what lies still; the things that move."""
         moving, changed = [], []
         for thing in self._things:
             key = thing.still(shutter.start, shutter.end)

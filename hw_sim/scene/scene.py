@@ -14,9 +14,8 @@ from hw_sim.scene.conditions import Conditions, named
 from hw_sim.scene.layout import Layout, Shape
 from hw_sim.scene.layout import layout as make_layout
 from hw_sim.scene.lens import Eye, Lens
-from hw_sim.scene.mishaps import Mishaps, plan
+from hw_sim.scene.mishaps import plan
 from hw_sim.scene.motion import Arm, Body, Cover
-from hw_sim.scene.paint import F32
 from hw_sim.scene.people import leans
 from hw_sim.scene.render import Renderer
 from hw_sim.scene.script import Script
@@ -157,9 +156,9 @@ class Scene:
             lag = m.late_by.get(number, 0)
             yield Shot(number, stamp, jpeg, stamp + round((c.readout_ms + c.exposure_ms) * 1e6) + 2_000_000 + lag)
 
-    def view(self, eye: Eye | None = None, table: F32 | None = None) -> View:
+    def view(self, eye: Eye | None = None) -> View:
         """The view of the scene's camera, or of another pose."""
-        return View(eye or self.eye, self.layout, self.conditions, self.seed, table)
+        return View(eye or self.eye, self.layout, self.conditions, self.seed)
 
     def _movers(self) -> list[Arm | Cover]:
         return [*self.arms, *self._mishaps.covers]
@@ -184,6 +183,3 @@ def world(seed: int, conditions: str | Conditions = "baseline", *, seconds: floa
         raise ValueError(f"{seconds} s at {fps} frames a second; give up to 7200 s at 1 to 240")
     eye, table = camera(seed, width, height), make_layout(seed, seats, shape)
     return Scene(seed, named(conditions), seconds, eye=eye, layout=table, fps=fps, acts=acts)
-
-
-__all__ = ["Lens", "Mishaps", "Scene", "Shot", "camera", "world"]

@@ -100,7 +100,7 @@ def over(below: F32, planes: Sequence[F32]) -> None:
 class View:
     """What a camera pose fixes: rays, the lit empty table, and lamps."""
 
-    def __init__(self, eye: Eye, layout: Layout, conditions: Conditions, seed: int, table: F32 | None = None) -> None:
+    def __init__(self, eye: Eye, layout: Layout, conditions: Conditions, seed: int) -> None:
         self.eye, self.layout, self.conditions = eye, layout, conditions
         self.size = self.width, self.height = eye.lens.width, eye.lens.height
         self.sx, self.sy = eye.slopes(CELL, _AROUND)
@@ -110,8 +110,7 @@ class View:
         angle, away = rng.uniform(0, 2 * math.pi), 420.0 + 900.0 * (conditions.key > 0.7 or conditions.lean > 200)
         self.lamp = (away * math.cos(angle), away * 0.7 * math.sin(angle), 1500.0)
         self.light = self._light(rng)
-        painted = paint.table(eye, layout, seed, layout.markers) if table is None else table
-        self.table: F32 = np.ascontiguousarray(painted.transpose(2, 0, 1))
+        self.table: F32 = np.ascontiguousarray(paint.table(eye, layout, seed).transpose(2, 0, 1))
         """(3, h, w), unlit."""
 
     def _light(self, rng: np.random.Generator) -> F32:

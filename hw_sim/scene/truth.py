@@ -38,10 +38,7 @@ class HandStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
-    """Chips that came to rest on a seat's bet zone; ``value`` of the top chip, ``tagged`` if RFID can see them.
-
-    ``stacked_on`` is the height in chips of what lay there already.  ``spread_mm`` is 0 for one stack.
-    """
+    """Chips that came to rest on a seat's bet zone; ``value`` of the top chip, ``tagged`` if RFID can see them."""
 
     at_ns: int
     seat: str
@@ -51,7 +48,6 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
     value: int
     values: tuple[int, ...]
     tagged: bool = True
-    stacked_on: int = 0
     hidden_until_ns: int = 0
     """When no hand covers it any more."""
 

@@ -35,7 +35,7 @@ def board_files(folder: Path, count: int, seed: int = SEED, board: Board | None 
 
 def marker_file(path: Path, seed: int = SEED) -> Path:
     """The empty table with its markers."""
-    path.write_bytes(marker_view(seed)[0])
+    path.write_bytes(marker_view(seed))
     return path
 
 

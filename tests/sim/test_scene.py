@@ -127,7 +127,7 @@ class _Still:
     def __init__(self) -> None:
         base = scene()
         player = base._script.players[0]
-        self.arm = Arm("main", player.name, player.seat.place(-225), right=True, skin=0, cloth=player.body.cloth,
+        self.arm = Arm(player.name, player.seat.place(-225), right=True, skin=0, cloth=player.body.cloth,
                        rest=(*player.seat.place(40.0), 20.0, player.facing, 0.5))  # fmt: skip
         self.arm.path.key(0.10, *player.seat.place(40.0), player.facing)
         self.arm.path.key(0.22, *player.seat.place(300.0, 60.0), player.facing)
@@ -277,7 +277,7 @@ def test_a_knock_moves_the_picture_as_far_as_the_truth_says() -> None:
 def test_markers_lie_where_the_layout_says() -> None:
     parameters = cv2.aruco.DetectorParameters()
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), parameters)
-    corners, ids, _ = detector.detectMarkers(picture(marker_view(2)[0]))
+    corners, ids, _ = detector.detectMarkers(picture(marker_view(2)))
     layout, eye = world(2, seconds=1.0, acts=("hover",)).layout, camera(2)
     assert ids is not None
     assert sorted(ids.ravel()) == [m.id for m in layout.markers]
@@ -297,7 +297,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="2 to 10"):
         world(1, seats=11)
     with pytest.raises(ValueError, match="in the order of time"):
-        Arm("main", "1", (0, 0), right=True, skin=0, cloth=scene()._script.players[0].body.cloth,
+        Arm("1", (0, 0), right=True, skin=0, cloth=scene()._script.players[0].body.cloth,
             rest=(0, 0, 0, 0, 0)).path.key(-1.0, 0, 0, 0)  # fmt: skip
 
 

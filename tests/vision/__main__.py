@@ -23,7 +23,7 @@ from tests.vision.score import Tally
 HEAD = (
     f"{'condition':12} {'s':>4} {'steps':>5} {'F1':>6} {'miss':>4} {'false':>5} {'doubt':>5} {'side':>5} "
     f"{'bias':>5} {'p95':>5} {'span':>5} {'holds':>6} {'1or2':>4} {'right':>6} {'unsure':>6} {'wrong':>6} "
-    f"{'land':>4} {'recall':>6} {'false':>5} {'p95mm':>5} {'holds':>6} {'colour':>6} {'stack':>6} "
+    f"{'land':>4} {'recall':>6} {'false':>5} {'p95mm':>5} {'holds':>6} {'colour':>6} "
     f"{'untag':>6} {'blame':>6} {'blind':>5}"
 )
 
@@ -48,7 +48,7 @@ def row(name: str, t: Tally) -> str:
         f"{_share(t.parted_unsure, parted):>6} {_share(t.parted_wrong, parted):>6} "
         f"{t.landed:4} {_share(t.landed - t.landed_missed, t.landed):>6} {t.landed_false:5} {_p(t.places, 95):>5} "
         f"{_share(sum(t.spans), len(t.spans)):>6} {_share(sum(t.colours), len(t.colours)):>6} "
-        f"{t.stacked - t.stacked_missed}/{t.stacked:<4} {t.untagged_found}/{t.untagged:<4} "
+        f"{t.untagged_found}/{t.untagged:<4} "
         f"{t.tagged_blamed}/{t.tagged:<4} {t.distrust_s:5.1f}"
     )
 

@@ -57,7 +57,7 @@ def lens_of(seed: int) -> Lens:
 def plane_of(seed: int, seats: int) -> Plane:
     """The pose of a seed's camera, solved from the markers on its table."""
     table = layout(seed, seats)
-    (jpeg,) = marker_view(seed, seats=seats)
+    jpeg = marker_view(seed, seats=seats)
     finder = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), _fine())
     corners, ids, _ = finder.detectMarkers(picture(jpeg))
     assert ids is not None

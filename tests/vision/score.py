@@ -46,8 +46,6 @@ class Tally:
     parted_wrong: int = 0
     landed: int = 0
     landed_missed: int = 0
-    stacked: int = 0
-    stacked_missed: int = 0
     landed_false: int = 0
     places: list[float] = field(default_factory=list)
     spans: list[bool] = field(default_factory=list)
@@ -225,16 +223,10 @@ def _landings(tally: Tally, truth: Truth, seen: Sequence[Observation], seat: str
             matched.setdefault(n, []).append(landing)
         if gone < free + FREE_NS or free > end_ns - 350 * MS or _dark(landing.at_ns, dark) or _dark(free, dark):
             continue
-        if landing.stacked_on:
-            tally.stacked += 1
-            tally.stacked_missed += not fits
-        else:
-            tally.landed += 1
-            tally.landed_missed += not fits
-            if not fits:
-                tally.notes.append(
-                    f"missed landing {seat} n{landing.count} v{landing.value} at {landing.at_ns / 1e9:.3f}"
-                )
+        tally.landed += 1
+        tally.landed_missed += not fits
+        if not fits:
+            tally.notes.append(f"missed landing {seat} n{landing.count} v{landing.value} at {landing.at_ns / 1e9:.3f}")
     for n, one in enumerate(told):
         near = matched.get(n, [])
         if not near:
@@ -242,7 +234,7 @@ def _landings(tally: Tally, truth: Truth, seen: Sequence[Observation], seat: str
                 tally.landed_false += 1
                 tally.notes.append(f"false landing {seat} {one.x_mm},{one.y_mm} {one.area_mm2} mm² v{one.value} "
                                    f"at {one.span.latest_ns / 1e9:.3f}")  # fmt: skip
-        elif len(near) == 1 and not near[0].stacked_on:
+        elif len(near) == 1:
             _one_landing(tally, truth, near[0], one)
 
 

@@ -201,7 +201,7 @@ def test_measured_points_without_markers_are_nothing_to_look_for() -> None:
 
 
 def test_the_simulators_camera() -> None:
-    (jpeg_then,) = marker_view(2)
+    jpeg_then = marker_view(2)
     finder = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50))
     image = cv2.imdecode(np.frombuffer(jpeg_then, np.uint8), cv2.IMREAD_COLOR)
     quads, ids, _ = finder.detectMarkers(image)
@@ -213,7 +213,7 @@ def test_the_simulators_camera() -> None:
         )
         for number, quad in zip(np.asarray(ids).ravel(), quads, strict=True)
     ]
-    (jpeg_now,) = marker_view(2, conditions="dark")
+    jpeg_now = marker_view(2, conditions="dark")
     looker = Looker(known, (1280, 720))
     assert looker.show(jpeg_now)[0] == len(known) >= 4
     assert shift(looker) < 0.7, "what was measured here is whole pixels"
