@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -20,9 +19,11 @@ from firmware_bridge.wire import Observation, Present, Press, RawBytes
 from tabled.core.entries import Ordered, Seen
 from tabled.model.outcome import AnyOutcome, Outcome, QuestionAsked, RulingIssued, Undo
 from tabled.model.ruling import Reason
+from tabled.sensing.process_child import facts_of
 from tabled.sensing.process_wire import NOTES_CHUNK, Notes, Save, ToChild, Written
 from tabled.sensing.recorder import Ring, Shelf, save
-from tabled.sensing.recording import Facts, Note, RecordingError
+from tabled.sensing.recording import Note, RecordingError
+from tabled.shell.clock import file_stamp
 from tabled.shell.engine import Committed
 
 RECORDING_FAILED = "recording_failed"
@@ -155,7 +156,7 @@ class Disputes:
         order = Save(
             ident=self._ident,
             reason=reason,
-            stamp=f"{datetime.fromtimestamp(wall_ns // 1_000_000_000, UTC):%Y%m%dT%H%M%SZ}",
+            stamp=file_stamp(wall_ns),
             wall_offset_ns=wall_ns - now_ns,
             site=self._origin.site,
             table=self._origin.table,
@@ -191,18 +192,8 @@ class Disputes:
         )
 
     def _without_pictures(self, order: Save, notes: list[Note]) -> Written:
-        facts = Facts(
-            site=order.site,
-            table=order.table,
-            reason=order.reason,
-            wall_offset_ns=order.wall_offset_ns,
-            version=order.version,
-            calibration=self._origin.calibration,
-            journal=order.journal,
-            dropped=order.dropped,
-        )
         try:
-            saved = save(self._shelf, order.stamp, facts, [], notes)
+            saved = save(self._shelf, order.stamp, facts_of(order, "", self._origin.calibration, 0), [], notes)
         except RecordingError as error:
             return Written(ident=order.ident, problem=str(error))
         return Written(ident=order.ident, path=saved.path, size=saved.size, deleted=saved.deleted)

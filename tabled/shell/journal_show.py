@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -14,6 +13,7 @@ from tabled.journal import Entry, JournalReader
 from tabled.model.camera import ChipsLanded, HandMoved
 from tabled.model.layout import Place
 from tabled.model.outcome import AnyOutcome, QuestionAsked, QuestionClosed, RulingIssued
+from tabled.shell.clock import utc_text
 from tabled.shell.console import Console
 from tabled.shell.rendering import WORDING
 
@@ -106,7 +106,7 @@ def _lines(entry: Entry, issued: RulingIssued, story: _Story, console: Console) 
     if issued.touched_from_ns is not None and issued.touched_to_ns is not None:
         span = TimeSpan(issued.touched_from_ns, issued.touched_to_ns)
         yield f"  first chip touched (or first word): {_span(span, story.offset_ns)}"
-    yield f"  ruled: {_time(issued.ruled_ns + story.offset_ns)}, sure to {issued.confidence / 10:.1f} %"
+    yield f"  ruled: {utc_text(issued.ruled_ns + story.offset_ns)}, sure to {issued.confidence / 10:.1f} %"
     for what, other in (("corrects", issued.corrects), ("in place of", issued.replaces)):
         if other is not None:
             yield f"  {what} ruling {other}"
@@ -125,7 +125,9 @@ def _lines(entry: Entry, issued: RulingIssued, story: _Story, console: Console) 
 
 def _told(value: Seen | Ordered, story: _Story) -> str:
     if isinstance(value, Ordered):
-        return f"{_time(value.at_ns + story.offset_ns)}  order {type(value.act).__name__} of {value.act.who or 'floor'}"
+        return (
+            f"{utc_text(value.at_ns + story.offset_ns)}  order {type(value.act).__name__} of {value.act.who or 'floor'}"
+        )
     seen = value.observation
     when = _span(seen.span, story.offset_ns)
     match seen:
@@ -161,13 +163,4 @@ def _place(device: str, antenna: int, story: _Story) -> str:
 
 def _span(span: TimeSpan, offset_ns: int) -> str:
     wide_ms = (span.latest_ns - span.earliest_ns) // 1_000_000
-    return f"{_time(span.earliest_ns + offset_ns)} + {wide_ms} ms"
-
-
-def _time(wall_ns: int) -> str:
-    """Wall time in UTC, to the millisecond."""
-    try:
-        when = datetime.fromtimestamp(wall_ns // 1_000_000_000, tz=UTC)
-    except (OverflowError, ValueError, OSError):
-        return f"{wall_ns} ns"
-    return f"{when:%Y-%m-%d %H:%M:%S}.{wall_ns // 1_000_000 % 1000:03d}"
+    return f"{utc_text(span.earliest_ns + offset_ns)} + {wide_ms} ms"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ from tabled.sensing.recorder import Ring, Saved, Shelf, save, still_size
 from tabled.sensing.recording import CAMERA, OUTCOMES, Facts, Recording, RecordingError, Still
 from tabled.shell.calibrated import calibration_of
 from tabled.shell.camera import MIB, begin_of
-from tabled.shell.clock import monotonic_ns, wall_ns
+from tabled.shell.clock import file_stamp, monotonic_ns, utc_text, wall_ns
 from tabled.shell.config import CameraSection, Config, ConfigError, load
 
 FIRST_S = 20.0
@@ -79,11 +78,10 @@ def take(config: Config, seconds: float, reason: str) -> Saved:
         dropped=ring.squeezed_since(0),
     )
     files = calibration_files(Path(section.calibration)) if section.calibration else {}
-    stamp = f"{datetime.fromtimestamp(wall_ns() // 1_000_000_000, UTC):%Y%m%dT%H%M%SZ}"
     shelf = Shelf(Path(section.record), section.record_quota_mb * MIB)
     return save(
         shelf,
-        stamp,
+        file_stamp(wall_ns()),
         facts,
         [s for s in stills if s.stamp_ns <= stills[0].stamp_ns + seconds * 1e9],
         [],
@@ -148,7 +146,7 @@ def show(file: Path) -> None:
     try:
         recording = Recording.open(file)
         facts, topics = recording.facts, recording.topics()
-        click.echo(f"{facts.site}/{facts.table}, {facts.reason}, {wall(facts.first_ns + facts.wall_offset_ns)} UTC")
+        click.echo(f"{facts.site}/{facts.table}, {facts.reason}, {utc_text(facts.first_ns + facts.wall_offset_ns)} UTC")
         click.echo(f"camera: {facts.camera or 'none'}; calibration {facts.calibration[:12] or 'none'}")
         for topic, count in sorted(topics.items()):
             click.echo(f"  {topic:24} {count}")
@@ -160,11 +158,8 @@ def show(file: Path) -> None:
         for at_ns, told in recording.notes(OUTCOMES) if OUTCOMES in topics else ():
             what = told.get("ruling", told.get("reason", {}))
             word = what.get("action") or what.get("code") or ""
-            click.echo(f"  {wall(at_ns + facts.wall_offset_ns)} {told['kind']} {word} (entry {told.get('position')})")
+            click.echo(
+                f"  {utc_text(at_ns + facts.wall_offset_ns)} {told['kind']} {word} (entry {told.get('position')})"
+            )
     except RecordingError as problem:
         raise click.ClickException(str(problem)) from problem
-
-
-def wall(ns: int) -> str:
-    """UTC time of day with milliseconds."""
-    return f"{datetime.fromtimestamp(ns // 1_000_000_000, UTC):%Y-%m-%d %H:%M:%S}.{ns % 1_000_000_000 // 1_000_000:03d}"
