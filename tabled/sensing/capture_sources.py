@@ -10,6 +10,9 @@ from tabled.sensing.capture_v4l2 import V4l2Settings, V4l2Source
 from tabled.sensing.process_wire import Begin
 
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
+SOURCES = ("/dev/", *STREAMS, "file:")
+"""How all names of sources begin."""
+ADVICE = 'write "/dev/video0", "rtsp://…", "http://…" or "file:NAME"'
 
 
 def source_of(begin: Begin, now_ns: Clock) -> Source:
@@ -31,4 +34,4 @@ def source_of(begin: Begin, now_ns: Clock) -> Source:
         return StreamSource(name, now_ns)
     if name.startswith("file:"):
         return FileSource(Path(name.removeprefix("file:")), now_ns, paced=begin.paced)
-    raise CaptureProblem(f"{name!r} is no camera", 'write "/dev/video0", "rtsp://…", "http://…" or "file:NAME"')
+    raise CaptureProblem(f"{name!r} is no camera", ADVICE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import simplejpeg
 
+from tabled.sensing.capture import MAX_JPEG
 from tabled.sensing.geometry import Bytes
 
-MAX_JPEG_BYTES = 8 << 20
 _END = b"\xff\xd9"
 
 
@@ -21,8 +21,8 @@ def decode(jpeg: bytes, size: tuple[int, int]) -> Bytes:
     The fast DCT and the plain chroma upsampling of libjpeg-turbo are good enough here and save a quarter.  Cameras
     that leave out the Huffman tables (as Motion-JPEG allows) are read with the standard's.
     """
-    if len(jpeg) > MAX_JPEG_BYTES:
-        raise BadPicture(f"a frame of {len(jpeg)} bytes; a camera sends at most {MAX_JPEG_BYTES}")
+    if len(jpeg) > MAX_JPEG:
+        raise BadPicture(f"a frame of {len(jpeg)} bytes; a camera sends at most {MAX_JPEG}")
     if not jpeg.startswith(b"\xff\xd8") or jpeg.rstrip(b"\0")[-2:] != _END:
         raise BadPicture("a frame that is cut off: look at the USB cable and what else is on that hub")
     _check_markers(jpeg)

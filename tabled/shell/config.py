@@ -16,6 +16,7 @@ import msgspec
 
 from tabled.fusion.settings import FusionSettings
 from tabled.model.layout import Antenna, Layout, Place
+from tabled.sensing.capture_sources import ADVICE, SOURCES
 from tabled.shell.registry import STATUSES
 
 MAX_CONFIG_BYTES = 1 << 20
@@ -28,7 +29,6 @@ Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
 """Names stand in MQTT topics."""
 PictureSide = Annotated[int, msgspec.Meta(ge=64, le=8192)]
-CAMERA_SOURCES = ("/dev/", "rtsp://", "rtsps://", "http://", "https://", "file:")
 
 
 class ConfigError(ValueError):
@@ -219,11 +219,8 @@ def convert(tree: dict[str, Any], source: str) -> Config:
 def _check_camera(camera: CameraSection, ids: Sequence[str], source: str) -> None:
     if camera.id in ids:
         raise ConfigError(f"{source}: a device is called {camera.id!r} like the camera; give [camera] another id")
-    if not camera.source.startswith(CAMERA_SOURCES) or camera.source == "file:":
-        raise ConfigError(
-            f'{source}: [camera] source {camera.source!r} is no camera; write "/dev/video0", "rtsp://…", '
-            '"http://…" or "file:NAME"'
-        )
+    if not camera.source.startswith(SOURCES) or camera.source == "file:":
+        raise ConfigError(f"{source}: [camera] source {camera.source!r} is no camera; {ADVICE}")
     for text in (camera.source, camera.calibration, camera.record):
         if "\0" in text:
             raise ConfigError(f"{source}: [camera] {text!r} holds a NUL character; write a plain name")

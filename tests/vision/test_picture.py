@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabled.sensing.picture import MAX_JPEG_BYTES, BadPicture, decode
+from tabled.sensing.capture import MAX_JPEG
+from tabled.sensing.picture import BadPicture, decode
 
 
 def _made() -> bytes:
@@ -62,4 +63,4 @@ def test_another_size_a_marker_in_the_scan_and_a_giant_are_refused() -> None:
     with pytest.raises(BadPicture, match="marker"):
         decode(GOOD[:middle] + b"\xff\xc4" + GOOD[middle + 2 :], (128, 72))
     with pytest.raises(BadPicture, match="bytes"):
-        decode(b"\xff\xd8" + b"\0" * MAX_JPEG_BYTES + b"\xff\xd9", (128, 72))
+        decode(b"\xff\xd8" + b"\0" * MAX_JPEG + b"\xff\xd9", (128, 72))
