@@ -80,6 +80,16 @@ def situation(who: str, turn: str | None, bet: int = 0, full: int = 0, **kw: Any
     )
 
 
+def facing(bet: int = 500, stack: int = 5000, behind: str = "C 5000", **kw: Any) -> Situation:
+    """A has bet and B is to act."""
+    return situation(f"A 4500/{bet}* B {stack} {behind}", "B", bet, bet, prior=f"A bet {bet}", **kw)
+
+
+def opening(who: str = "A 5000 B 5000 C 5000", **kw: Any) -> Situation:
+    """Nobody has bet and A is to act."""
+    return situation(who, "A", **kw)
+
+
 def act(text: str) -> a.AnyAct:
     """One act from its short form."""
     seat, do, *rest = text.split()
@@ -164,6 +174,11 @@ def chips_of(hand: Hand) -> int:
 def short(r: Ruling) -> tuple[str, int | None, int, int]:
     """Action, to, add, back."""
     return r.action, r.to, r.add, r.back
+
+
+def adjust(r: Ruling) -> list[tuple[str, int]]:
+    """What each seat adds or takes back after a correction."""
+    return [(x.seat, x.add) for x in r.adjust]
 
 
 def locked(r: Ruling) -> set[str]:

@@ -16,14 +16,10 @@ from tabled.rules.street import rule_street
 from tabled.rules.turn import behind_skipped, with_chips
 from tabled.shell.profiles import names
 from tests.rules import chance
-from tests.rules.table import act, load, profile, rule, short, situation
+from tests.rules.table import act, facing, load, profile, rule, short, situation
 from tests.rules.test_setups import passive
 
 TDA = "tda-2024"
-
-
-def facing(bet: int = 500, stack: int = 5000, behind: str = "C 5000", **kw):
-    return situation(f"A 4500/{bet}* B {stack} {behind}", "B", bet, bet, prior=f"A bet {bet}", **kw)
 
 
 # ---- chips that come, or go, after the next seat has acted ----------------------------------------------------------

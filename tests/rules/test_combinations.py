@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tabled.shell.profiles import names
-from tests.rules.table import locked, open_to, profile, rule, short, situation
+from tests.rules.table import facing, locked, open_to, profile, rule, short, situation
 
 FIXED = {"structure": "fixed-limit", "limits": {"small_bet": 40, "big_bet": 80, "raises_cap": 3}, "blinds": (20, 40)}
-
-
-def facing(bet: int = 500, stack: int = 5000, **kw):
-    return situation(f"A 4500/{bet}* B {stack} C 5000", "B", bet, prior=f"A bet {bet}", **kw)
 
 
 @pytest.mark.parametrize("law", ["dutch-full-bet", "dutch-half-bet"])

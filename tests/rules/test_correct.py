@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import judged, locked, open_to, profile, rule, short, situation, topics
+from tests.rules.table import adjust, judged, locked, open_to, profile, rule, short, situation, topics
 
 TDA = "tda-2024"
 LATE = ("card dealt", "dealer points")
@@ -17,10 +17,6 @@ def put(amount: int, stack: int | None = None, chips: str = "", behind: str = "C
     return situation(
         f"A 4500/500* B {left}/{amount}*{lying} {behind}", "C", 500, 500, prior=f"A bet 500, B put {amount}{acts}", **kw
     )
-
-
-def adjust(r):
-    return [(x.seat, x.add) for x in r.adjust]
 
 
 @pytest.mark.parametrize(

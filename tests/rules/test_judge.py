@@ -7,17 +7,9 @@ import pytest
 from tabled.rules.errors import IllegalAct, NotARaise, NotEnoughChips
 from tabled.rules.judge import judge
 from tabled.rules.situation import hand_from
-from tests.rules.table import act, judged, load, profile, rule, short, situation, topics
+from tests.rules.table import act, facing, judged, load, opening, profile, rule, short, situation, topics
 
 TDA = "tda-2024"
-
-
-def facing(bet: int = 500, stack: int = 5000, **kw):
-    return situation(f"A 4500/{bet}* B {stack} C 5000", "B", bet, bet, prior=f"A bet {bet}", **kw)
-
-
-def opening(**kw):
-    return situation("A 5000 B 5000 C 5000", "A", **kw)
 
 
 def option(**kw):

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import judged, profile, rule, short, situation
+from tests.rules.table import adjust, facing, judged, opening, profile, rule, short, situation
 
 TDA = "tda-2024"
-
-
-def facing(bet: int = 500, stack: int = 5000, behind: str = "C 5000", **kw):
-    return situation(f"A 4500/{bet}* B {stack} {behind}", "B", bet, bet, prior=f"A bet {bet}", **kw)
-
-
-def opening(who: str = "A 5000 B 5000 C 5000", **kw):
-    return situation(who, "A", **kw)
-
-
-def adjust(r):
-    return [(x.seat, x.add) for x in r.adjust]
 
 
 # ---- one act, or two ------------------------------------------------------------------------------------------------

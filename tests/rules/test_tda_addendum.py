@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tabled.outlets.wording import say
-from tests.rules.table import judged, locked, open_to, profile, rule, short, situation
+from tests.rules.table import adjust, judged, locked, open_to, profile, rule, short, situation
 
 TDA = "tda-2024"
-
-
-def adjust(r):
-    return [(x.seat, x.add) for x in r.adjust]
 
 
 def said(r):

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import profile, rule, short, situation
+from tests.rules.table import facing, profile, rule, short, situation
 
 TDA = "tda-2024"
-
-
-def facing(bet: int = 500, stack: int = 5000, **kw):
-    return situation(f"A 4500/{bet}* B {stack} C 5000", "B", bet, bet, prior=f"A bet {bet}", **kw)
 
 
 def raised(who: str = "A 9000/200* B 9000/800* C 9000 D 9000", turn: str = "C", **kw):

@@ -7,19 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.table import profile, rule, situation, topics
+from tests.rules.table import facing, opening, profile, rule, situation, topics
 
 TDA = "tda-2024"
 LIMIT = {"structure": "fixed-limit", "limits": {"small_bet": 20, "big_bet": 40, "raises_cap": 3}, "blinds": (10, 20)}
 SPREAD = {"structure": "spread-limit", "limits": {"min": 2, "max": 20}, "blinds": (1, 2)}
-
-
-def facing(bet: int = 500, stack: int = 5000, **kw):
-    return situation(f"A 4500/{bet}* B {stack} C 5000", "B", bet, bet, prior=f"A bet {bet}", **kw)
-
-
-def opening(**kw):
-    return situation("A 5000 B 5000 C 5000", "A", **kw)
 
 
 def over_all_in(all_in: int, *acts: str, law: str = TDA, **kw):

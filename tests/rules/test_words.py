@@ -10,17 +10,13 @@ import pytest
 from tabled.model.ruling import Change
 from tabled.rules.situation import hand_from
 from tabled.rules.turn import behind_skipped, substantial, with_chips
-from tests.rules.table import act, load, locked, profile, rule, short, situation
+from tests.rules.table import act, load, locked, opening, profile, rule, short, situation
 
 TDA = "tda-2024"
 
 
 def facing(who: str = "A 4500/500* B 5000 C 5000", **kw):
     return situation(who, "B", 500, 500, prior="A bet 500", **kw)
-
-
-def opening(who: str = "A 5000 B 5000 C 5000", **kw):
-    return situation(who, "A", **kw)
 
 
 # ---- which word binds -----------------------------------------------------------------------------------------------
