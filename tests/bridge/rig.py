@@ -74,6 +74,17 @@ class Plug:
         if isinstance(self.device, Panel) and self.link.exists():
             self.say(self.device.heartbeat())
 
+    def resending(self, found: Callable[[], Any]) -> Callable[[], Any]:
+        """The condition; before each look the panel tells again what nobody acknowledged, as panels do."""
+        panel = self.device
+        assert isinstance(panel, Panel)
+
+        def look() -> Any:
+            self.say(panel.resend())
+            return found()
+
+        return look
+
     def _readable(self) -> None:
         try:
             data = os.read(self.master, 65536)

@@ -8,10 +8,8 @@ import os
 import random
 import time
 import tty
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -234,17 +232,7 @@ def test_presses_are_acknowledged_after_the_commit_and_survive_a_replug(tmp_path
             await room.until(lambda: room.health("panel").figures.clock_ns is not None)
             pressed = time.monotonic_ns()
             plug.say(panel.press(5, seat=3, amount=400))
-
-            def resent(found: Callable[[], Any]) -> Callable[[], Any]:
-                """As a panel does with what nobody acknowledged."""
-
-                def look() -> Any:
-                    plug.say(panel.resend())
-                    return found()
-
-                return look
-
-            (press,) = await room.until(resent(lambda: room.of(Press)))
+            (press,) = await room.until(plug.resending(lambda: room.of(Press)))
             # Not only that it holds the truth: the clock was used, else the span began at 0.
             assert opened < press.span.earliest_ns <= pressed + 1000
             assert pressed - 1000 <= press.span.latest_ns <= time.monotonic_ns()
@@ -258,7 +246,7 @@ def test_presses_are_acknowledged_after_the_commit_and_survive_a_replug(tmp_path
             room.bridge.acknowledge(press)
             plug.plug()
             await room.until(lambda: len(room.of(DeviceUp)) > ups)
-            await room.until(resent(lambda: panel.acks))
+            await room.until(plug.resending(lambda: panel.acks))
             assert panel.queue == {}
             assert len(room.of(Press)) == 1
         plug.unplug()
@@ -320,15 +308,10 @@ def test_a_press_that_the_sink_refuses_is_told_again(tmp_path: Path) -> None:
             room.seen.append(observation)
 
         room = Room(config, sink=sink)
-
-        def resent() -> list[Press]:
-            plug.say(panel.resend())
-            return room.of(Press)
-
         async with beating(plug), running(room):
             await room.until(lambda: room.health("panel").figures.clock_ns is not None)
             plug.say(panel.press(1))
-            await room.until(resent)
+            await room.until(plug.resending(lambda: room.of(Press)))
             lost = next(o for o in room.of(DeviceLost) if "No space left on device" in o.reason)
             assert "disk" in lost.advice
             assert len(room.of(DeviceUp)) >= 2

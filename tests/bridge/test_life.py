@@ -86,12 +86,7 @@ def test_a_refused_key_is_in_the_health(tmp_path: Path) -> None:
         async with beating(plug), running(Room(config)) as room:
             await room.until(lambda: room.of(DeviceUp))
             plug.say(panel.press(99))
-
-            def heard() -> bool:
-                plug.say(panel.resend())
-                return bool(panel.acks)
-
-            await room.until(heard)
+            await room.until(plug.resending(lambda: panel.acks))
             assert panel.queue == {}
             (note,) = room.health("panel").notes
             assert "key code 99" in note
@@ -183,12 +178,7 @@ def test_presses_across_six_replugs_under_other_names_count_once(tmp_path: Path)
                 held.append(os.openpty())  # takes the number: the next name is another
                 plug.plug()
                 await room.until(lambda n=n: len(room.of(DeviceUp)) >= n + 2)
-
-            def all_heard() -> bool:
-                plug.say(panel.resend())
-                return not panel.queue
-
-            await room.until(all_heard)
+            await room.until(plug.resending(lambda: not panel.queue))
             names = [(p.boot, p.seq) for p in room.of(Press)]
             assert sorted(names) == [(0xB007, n) for n in range(1, 7)]
         plug.unplug()
