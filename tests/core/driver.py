@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TypeVar
 
 from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, DeviceId, DeviceUp, Present, Press, Tag, TimeSpan
-from tabled.core.entries import AnyInput, Bound, Ordered, Seen, Started, Stated, TableConfig, Ticked
+from tabled.core.entries import (
+    AnyInput,
+    Bound,
+    Ordered,
+    Seen,
+    Started,
+    Stated,
+    TableConfig,
+    Ticked,
+    decode,
+    encode,
+)
 from tabled.core.state import TableState, area_key, view
 from tabled.core.table import next_wake_ns, step
 from tabled.fusion.settings import MS, FusionSettings, SensorModel
@@ -22,6 +33,18 @@ SENSOR = SensorModel(prior_again=5, prior_found=5)
 """A reader whose misses are known to hang together no more than that."""
 OutcomeT = TypeVar("OutcomeT")
 SWEEP_MS = 100
+
+
+def fold(state: TableState, position: int, entries: list[AnyInput]) -> tuple[TableState, list[tuple[int, AnyOutcome]]]:
+    """What the entries behind a position, as the journal has them, make of a state; their outcomes with positions."""
+    made: list[tuple[int, AnyOutcome]] = []
+    for entry in entries:
+        position += 1
+        state, outcomes = step(state, position, decode(encode(entry)))
+        for outcome in outcomes:
+            position += 1
+            made.append((position, outcome))
+    return state, made
 
 
 class Bench:
@@ -62,12 +85,16 @@ class Bench:
             fusion=fusion or FusionSettings(one_motion_ms=500, two_motions_ms=1200, sensor=SENSOR),
             camera=CAMERA if camera else "",
         )
-        self.config = config
-        self.feed(Started(at_ns=self.ns, epoch="e", clock="c", version="0", config=config))
+        self.restart(config)
         self.state_bounds()
         if camera:
             self.sees()
         self.sweep()
+
+    def restart(self, config: TableConfig | None = None, *, clock: str = "c") -> None:
+        """The daemon starts, with another configuration if one is given; its reader has stated nothing yet."""
+        self.config = config or self.config
+        self.feed(Started(at_ns=self.ns, epoch="e", clock=clock, version="0", config=self.config))
 
     def sees(self) -> None:
         """The camera comes up and is trusted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firmware_bridge.wire import BootId, DeviceLost, Present, Press, Tag, TimeSpan
-from tabled.core.entries import Seen, Started
+from tabled.core.entries import Seen
 from tabled.fusion.settings import MS
 from tabled.model.outcome import AlertRaised, Overrule, QuestionAsked, QuestionClosed, RulingIssued, StreetClosed, Undo
 from tests.core.driver import PANEL, READER, Bench
@@ -231,7 +231,7 @@ def test_a_restart_makes_nothing_final_before_the_antenna_was_looked_at_again() 
     bench.put("3", 500)
     bench.wait(200)
     bench.now_ms += 20_000
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=bench.config))
+    bench.restart()
     bench.state_bounds()
     assert finals(bench) == []
     bench.put("3", 500)

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from tabled.core.astray import GATHERED_MS
-from tabled.core.entries import Started
 from tabled.fusion.strokes import MAX_STROKES
 from tabled.model.layout import Place
 from tabled.model.outcome import AlertRaised, QuestionAsked, RulingIssued
@@ -269,15 +268,19 @@ def test_a_seat_that_the_table_has_not_blinds_nobody() -> None:
     assert bench.state.sight.clear_ns == {}
 
 
-def test_a_chip_that_rolled_before_a_neighbour_is_waited_for() -> None:
+def beside() -> Bench:
+    """A hand at a table where chips of seat 3 may come to lie before seat 1."""
     bench = Bench(camera=True)
-    bench.config = replace(
-        bench.config, layout=replace(bench.config.layout, neighbours=((Place("bet", "3"), Place("bet", "1")),))
-    )
-    bench.feed(Started(at_ns=bench.ns, epoch="e2", clock="c", version="0", config=bench.config))
+    layout = replace(bench.config.layout, neighbours=((Place("bet", "3"), Place("bet", "1")),))
+    bench.restart(replace(bench.config, layout=layout))
     bench.state_bounds()
     bench.sees()
     bench.deal()
+    return bench
+
+
+def test_a_chip_that_rolled_before_a_neighbour_is_waited_for() -> None:
+    bench = beside()
     bench.hand("3", "enters")
     bench.wait(200)
     bench.put("3", 100)
@@ -305,14 +308,7 @@ def test_a_chip_that_rolled_before_a_neighbour_is_waited_for() -> None:
 
 def sweeps_to_final(rolled_at: int | None) -> int:
     """Sweeps until the act of seat 3 is final, with a chip that comes to lie before seat 1 after so many of them."""
-    bench = Bench(camera=True)
-    bench.config = replace(
-        bench.config, layout=replace(bench.config.layout, neighbours=((Place("bet", "3"), Place("bet", "1")),))
-    )
-    bench.feed(Started(at_ns=bench.ns, epoch="e2", clock="c", version="0", config=bench.config))
-    bench.state_bounds()
-    bench.sees()
-    bench.deal()
+    bench = beside()
     bench.trip("3", 100)
     for n in range(1, 200):
         if n == rolled_at:

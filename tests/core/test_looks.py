@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from firmware_bridge.wire import BootId, CleanEmpty, Corrupt, DeviceId, DeviceLost, DeviceUp, Present, Tag, TimeSpan
 from tabled.core.adjudicate import awaited_looks
-from tabled.core.entries import Bound, Seen, Started, Stated, Ticked, decode, encode
+from tabled.core.entries import Bound, Seen, Stated, Ticked, decode, encode
 from tabled.core.state import area_key
 from tabled.core.table import next_wake_ns
 from tabled.fusion.settings import MS
@@ -126,10 +126,8 @@ def test_a_look_for_new_chips_is_enough_for_a_word_and_not_for_chips() -> None:
 
 def test_a_neighbours_antenna_is_asked_before_a_chip_counts_for_good() -> None:
     bench = dealt()
-    config = bench.config
     beside = ((Place("bet", "2"), Place("bet", "3")),)
-    config = replace(config, layout=replace(config.layout, neighbours=beside))
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=config))
+    bench.restart(replace(bench.config, layout=replace(bench.config.layout, neighbours=beside)))
     bench.state_bounds()
     bench.sweep()
     bench.put("3", 100)
@@ -317,7 +315,7 @@ def test_an_antenna_that_stays_blind_can_be_stood_in_for_by_the_dealer() -> None
 
 def test_a_restart_knows_no_bound_before_it_is_stated() -> None:
     bench = dealt()
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=bench.config))
+    bench.restart()
     bench.put("3", 100)
     bench.wait(10_000)
     assert finals(bench) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tabled.core.entries import Started
 from tabled.model.outcome import Overrule, RulingIssued
 from tests.core.test_corrections import one_chip_call
 
@@ -12,8 +11,7 @@ from tests.core.test_corrections import one_chip_call
 def test_rulings_and_the_floors_decisions_carry_the_hash_and_others_stay_as_they_were() -> None:
     bench, position = one_chip_call()
     assert {r.ruling.calibration for r in bench.of(RulingIssued)} == {""}
-    config = replace(bench.config, calibration="c0ffee")
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=config))
+    bench.restart(replace(bench.config, calibration="c0ffee"))
     before = len(bench.of(RulingIssued))
     bench.order(Overrule(request="o", who="floor", ruling=position, action="raise", to=1000, reason="said raise"))
     bench.state_bounds()

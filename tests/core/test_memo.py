@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabled.core import judging
-from tabled.core.entries import AnyInput, Started
+from tabled.core.entries import AnyInput
 from tabled.core.memo import MAX_CASES, MAX_READINGS, Case, Judged, Memo, Reading
 from tabled.core.state import Line, TableState
 from tabled.core.table import step
@@ -60,7 +60,7 @@ def play(bench: Bench, moves: list[tuple[str, int]]) -> None:
             config = msgspec.structs.replace(
                 bench.config, profile=load(LAWS[k % 4]), fusion=FusionSettings(reaction_max_ms=900 + 100 * k)
             )
-            bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=config))
+            bench.restart(config)
             bench.state_bounds()
         elif what == "floor":
             ruled = [p for p, o in bench.outcomes if isinstance(o, RulingIssued)]

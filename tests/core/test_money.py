@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from firmware_bridge.wire import CleanEmpty, Present, Tag, TimeSpan
-from tabled.core.entries import Seen, Started, Ticked
+from tabled.core.entries import Seen, Ticked
 from tabled.core.money import totals
 from tabled.core.table import next_wake_ns
 from tabled.fusion.settings import MS
@@ -28,8 +28,7 @@ def with_stack(bench: Bench) -> Bench:
     """The same table with an antenna under seat 3's stack and one under the tray."""
     more = (Antenna(READER, STACK, Place("stack", "3")), Antenna(READER, TRAY, Place("tray")))
     layout = Layout(bench.config.layout.seats, (*bench.config.layout.antennas, *more))
-    bench.config = replace(bench.config, layout=layout)
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=bench.config))
+    bench.restart(replace(bench.config, layout=layout))
     return bench
 
 
@@ -122,8 +121,7 @@ def test_a_barred_chip_is_no_money_and_is_named() -> None:
     bench = Bench()
     stolen = bench.free[0]
     chips = {u: v for u, v in bench.values.items() if u != stolen}
-    bench.config = replace(bench.config, chips=chips, barred={stolen: "stolen"})
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=bench.config))
+    bench.restart(replace(bench.config, chips=chips, barred={stolen: "stolen"}))
     bench.deal()
     bench.lines["3"].append(stolen)
     bench.wait(600)

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from tabled.core.entries import Started
 from tabled.core.snapshot import to_bytes
 from tabled.model.outcome import RulingIssued
 from tests.core.driver import Bench
@@ -30,7 +29,7 @@ def long_up(*, camera: bool = False) -> Bench:
 def reboot(bench: Bench) -> None:
     """The host goes down and comes up; the chips lie where they lay."""
     bench.now_ms = 20_000
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="another boot", version="0", config=bench.config))
+    bench.restart(clock="another boot")
     bench.state_bounds()
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tabled.core.entries import AnyInput, Known, Started, decode, encode
+from tabled.core.entries import Known, decode, encode
 from tabled.core.money import totals
 from tabled.core.state import TableState
-from tabled.core.table import step
-from tabled.model.outcome import AlertRaised, AnyOutcome, RulingIssued
-from tests.core.driver import Bench
+from tabled.model.outcome import AlertRaised, RulingIssued
+from tests.core.driver import Bench, fold
 
 
 def bare() -> Bench:
     """A table that has been told of no chip of 500 at its start."""
     bench = Bench()
-    bench.config = replace(bench.config, chips={u: v for u, v in bench.values.items() if v != 500})
-    bench.feed(Started(at_ns=bench.ns, epoch="e", clock="c", version="0", config=bench.config))
+    bench.restart(replace(bench.config, chips={u: v for u, v in bench.values.items() if v != 500}))
     bench.state_bounds()
     return bench
 
@@ -82,11 +80,6 @@ def test_what_the_registry_said_replays_byte_for_byte() -> None:
     bench.deal()
     bench.lines["3"].append(chip)
     bench.wait(3000)
-    entries: list[AnyInput] = [decode(encode(entry)) for entry in bench.entries]
-    assert any(isinstance(entry, Known) for entry in entries)
-    state, position, outcomes = TableState(), 0, list[AnyOutcome]()
-    for entry in entries:
-        state, new = step(state, position + 1, entry)
-        position += 1 + len(new)
-        outcomes += new
-    assert outcomes == [outcome for _, outcome in bench.outcomes]
+    assert any(isinstance(decode(encode(entry)), Known) for entry in bench.entries)
+    _, outcomes = fold(TableState(), 0, bench.entries)
+    assert outcomes == bench.outcomes

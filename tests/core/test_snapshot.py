@@ -12,27 +12,16 @@ from hypothesis import Phase, given, settings
 
 from firmware_bridge.wire import Present, TimeSpan
 from tabled.core import snapshot
-from tabled.core.entries import AnyInput, Seen, decode, encode
+from tabled.core.entries import Seen
 from tabled.core.snapshot import SnapshotUnreadable, from_bytes, to_bytes
 from tabled.core.state import TableState
-from tabled.core.table import step
 from tabled.rules.state import State
 from tabled.rules.table import Table
-from tests.core.driver import READER, Bench
+from tests.core.driver import READER, Bench, fold
 from tests.core.test_memo import moves, play
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 """Long courses shrink for minutes; the seed is enough."""
-
-
-def fold(state: TableState, position: int, entries: list[AnyInput]) -> tuple[TableState, list[object]]:
-    made: list[object] = []
-    for entry in entries:
-        position += 1
-        state, outcomes = step(state, position, decode(encode(entry)))
-        position += len(outcomes)
-        made += outcomes
-    return state, made
 
 
 @settings(max_examples=30, deadline=None, phases=PHASES)
