@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from calibration.outcomes import kept
-from calibration.plan import PROBLEMS, commands, perform, steps
+from calibration.plan import PROBLEMS, commands, perform, standing, steps
 from calibration.plan import step as step_named
-from calibration.steps import Done, Option, Step, StepError
+from calibration.steps import Option, Step, StepError
 from calibration.terminal import Terminal, tell
 
 DEFAULT_FOLDER = Path("calibration")
@@ -66,7 +66,7 @@ def guide(folder: Path) -> None:
     click.echo(f"Calibration of {folder}/. Ctrl-C ends it at any moment; what is done stays done.")
     _list(folder)
     for step in steps():
-        state = _state(step, folder)
+        state = standing(step, folder)
         if state.state == "done":
             continue
         click.echo(f"\n{step.title} (about {step.minutes} min). {step.about}")
@@ -106,16 +106,9 @@ def _asked(talk: Terminal, option: Option, now: str) -> str:
     return talk.ask(option.label, option.choices, now)
 
 
-def _state(step: Step, folder: Path) -> Done:
-    try:
-        return step.done(folder)
-    except PROBLEMS as problem:
-        return Done(state="again", text=str(problem))
-
-
 def _list(folder: Path) -> None:
     for step in steps():
-        state, last = _state(step, folder), kept(folder, step.name)
+        state, last = standing(step, folder), kept(folder, step.name)
         told = state.text or (last.summary if last and state.state == "done" else "")
         click.echo(f"  [{_MARKS[state.state]}] {step.name:<9} {told}".rstrip())
 

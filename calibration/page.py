@@ -22,9 +22,9 @@ from aiohttp.typedefs import Handler
 
 from calibration.outcomes import FOLDER, kept
 from calibration.page_zones import ZonesApi, answer, body
-from calibration.plan import PROBLEMS, steps
+from calibration.plan import standing, steps
 from calibration.runner import Busy, Runner
-from calibration.steps import Done, Option, Step, StepError
+from calibration.steps import Option, Step, StepError
 
 HOST = "127.0.0.1"
 MAX_BODY = 1 << 20
@@ -159,7 +159,7 @@ class Page:
         its thread for so long, and a handful of them would hold up every other request."""
         loop = asyncio.get_running_loop()
         until = loop.time() + WAIT_S
-        while not (found := self.runner.events(after, 0.0)) and loop.time() < until and self._web is not None:
+        while not (found := self.runner.events(after)) and loop.time() < until and self._web is not None:
             await asyncio.sleep(LOOK_S)
         return found
 
@@ -231,10 +231,7 @@ def _host(named: str) -> str:
 
 
 def _listed(step: Step, folder: Path) -> dict[str, Any]:
-    try:
-        state = step.done(folder)
-    except PROBLEMS as problem:
-        state = Done(state="again", text=str(problem))
+    state = standing(step, folder)
     last = kept(folder, step.name)
     return {
         "name": step.name,

@@ -76,6 +76,14 @@ def section_done(folder: Path, section: SectionName) -> Done:
     return Done(state="done")
 
 
+def standing(step: Step, folder: Path) -> Done:
+    """Where ``step`` stands; a file that cannot be read is one to measure again."""
+    try:
+        return step.done(folder)
+    except PROBLEMS as problem:
+        return Done(state="again", text=str(problem))
+
+
 def run_of(module: str) -> Run:
     """The ``run`` of a module that is imported only when it is called: the drivers are not for a list of steps."""
 

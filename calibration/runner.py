@@ -75,10 +75,9 @@ class Runner:
         with self._changed:
             self._changed.notify_all()
 
-    def events(self, after: int, wait_s: float) -> list[dict[str, Any]]:
-        """Events with a number over ``after``; waits until there is one, or the time is over."""
+    def events(self, after: int) -> list[dict[str, Any]]:
+        """Events with a number over ``after``."""
         with self._changed:
-            self._changed.wait_for(lambda: self._number > after, timeout=wait_s)
             return [event for event in self._events if event["n"] > after]
 
     @property
