@@ -100,8 +100,7 @@ def require_enough(views: Views) -> None:
             code="too-few-views",
         )
     _require_whole_board(views)
-    counts = views.coverage()
-    share = float((counts > 0).mean())
+    share = views.covered()
     if share < MIN_CELLS or views.missing():
         where = views.missing() or "between the places where it was"
         raise StepError(

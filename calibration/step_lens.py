@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from calibration.files import save
 from calibration.plan import section_done
-from calibration.steps import Done, Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
+from calibration.steps import Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
 
 if TYPE_CHECKING:
     from calibration.lens import LensResult
+    from calibration.pictures import Shot
     from calibration.views import Views
 
 WANTED = 25
@@ -88,18 +89,18 @@ def _from_camera(talk: Talk, views: Views, source: str) -> None:
             talk.progress(len(views.taken), WANTED, told)
             last = told
         enough = len(views.taken) >= WANTED and not views.missing()
-        if enough and float((views.coverage() > 0).mean()) >= lens.MIN_CELLS:
+        if enough and views.covered() >= lens.MIN_CELLS:
             return
         if number >= MAX_LIVE_FRAMES:
             talk.say("a quarter of an hour is over: going on with what there is")
             return
 
 
-def _show(talk: Talk, views: Views, shot: object = None) -> None:
-    from calibration.pictures import Shot, jpeg  # noqa: PLC0415  OpenCV
+def _show(talk: Talk, views: Views, shot: Shot | None = None) -> None:
+    from calibration.pictures import jpeg  # noqa: PLC0415  OpenCV
     from calibration.views import coverage_picture  # noqa: PLC0415  OpenCV
 
-    talk.look(jpeg(coverage_picture(views, shot if isinstance(shot, Shot) else None)))
+    talk.look(jpeg(coverage_picture(views, shot)))
 
 
 def _outcome(views: Views, result: LensResult) -> Outcome:
@@ -110,7 +111,7 @@ def _outcome(views: Views, result: LensResult) -> Outcome:
 
     fit, optics = result.fit, result.fit.optics
     focal = float(optics.matrix[0, 0])
-    covered = float((views.coverage() > 0).mean())
+    covered = views.covered()
     return Outcome(
         summary=f"Lens: RMS {fit.rms_px:.2f} px over {len(result.views)} views.",
         figures=(
@@ -143,10 +144,6 @@ def _outcome(views: Views, result: LensResult) -> Outcome:
     )
 
 
-def _done(folder: Path) -> Done:
-    return section_done(folder, "lens")
-
-
 STEP = Step(
     name="lens",
     title="Lens",
@@ -156,7 +153,7 @@ STEP = Step(
         "time."
     ),
     run=_run,
-    done=_done,
+    done=lambda folder: section_done(folder, "lens"),
     minutes=4,
     options=(
         Option(name="from", label="Pictures (files, a folder, or a pattern)", kind="files"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from calibration.files import save
 from calibration.plan import section_done
-from calibration.steps import Done, Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
+from calibration.steps import Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
 from tabled.sensing.sections import load
 
 if TYPE_CHECKING:
@@ -95,10 +95,6 @@ def _outcome(result: PaletteResult) -> Outcome:
     )
 
 
-def _done(folder: Path) -> Done:
-    return section_done(folder, "palette")
-
-
 STEP = Step(
     name="palette",
     title="Palette",
@@ -107,7 +103,7 @@ STEP = Step(
         "which lies where, as in 5=bet:1, 25=bet:2, or let the antennas under the zones tell it."
     ),
     run=_run,
-    done=_done,
+    done=lambda folder: section_done(folder, "palette"),
     needs=("lens", "plane", "zones"),
     minutes=2,
     options=(

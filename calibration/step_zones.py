@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from calibration.files import save
 from calibration.outcomes import FOLDER
 from calibration.plan import section_done
-from calibration.steps import Done, Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
+from calibration.steps import Figure, Given, Option, Outcome, Picture, Step, StepError, Talk
 from tabled.model.calibration import Calibration, Zones
 from tabled.sensing.sections import load
 
@@ -152,10 +152,6 @@ def _outcome(folder: Path, whole: Calibration, made: Zones, changes: tuple[str, 
     )
 
 
-def _done(folder: Path) -> Done:
-    return section_done(folder, "zones")
-
-
 STEP = Step(
     name="zones",
     title="Zones",
@@ -165,7 +161,7 @@ STEP = Step(
         "table's size."
     ),
     run=_run,
-    done=_done,
+    done=lambda folder: section_done(folder, "zones"),
     needs=("lens", "plane"),
     minutes=4,
     options=(

@@ -100,9 +100,13 @@ class Views:
             return counts
         for view in self.taken:
             cells = (view.seen.pixels / self.size * GRID).astype(int)
-            for x, y in np.clip(cells, 0, (GRID[0] - 1, GRID[1] - 1)):
-                counts[y, x] += 1
+            x, y = np.clip(cells, 0, (GRID[0] - 1, GRID[1] - 1)).T
+            np.add.at(counts, (y, x), 1)
         return counts
+
+    def covered(self) -> float:
+        """The share of the picture's cells that had a corner."""
+        return float((self.coverage() > 0).mean())
 
     def missing(self) -> str:
         """Where the board has not been yet, in words for the person who holds it; "" where it was nearly everywhere."""
