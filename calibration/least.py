@@ -29,9 +29,9 @@ def solve(residuals: Callable[[Floats], Floats], start: Floats, steps: Floats) -
     """
     at, rest = start.astype(np.float64), residuals(start)
     damping = 1e-3
-    jacobian = _jacobian(residuals, at, steps)
+    slopes = jacobian(residuals, at, steps)
     for _ in range(MAX_TURNS):
-        normal, slope = jacobian.T @ jacobian, jacobian.T @ rest
+        normal, slope = slopes.T @ slopes, slopes.T @ rest
         scale = np.maximum(np.diag(normal), 1e-12)
         move = np.linalg.lstsq(normal + damping * np.diag(scale), -slope, rcond=None)[0]
         tried = residuals(at + move)
@@ -40,7 +40,7 @@ def solve(residuals: Callable[[Floats], Floats], start: Floats, steps: Floats) -
             at, rest, damping = at + move, tried, max(damping / 9, 1e-9)
             if gained < 1e-10 * max(float(rest @ rest), 1e-12):
                 break
-            jacobian = _jacobian(residuals, at, steps)
+            slopes = jacobian(residuals, at, steps)
         else:
             damping *= 6
             if damping > 1e8:
@@ -48,7 +48,8 @@ def solve(residuals: Callable[[Floats], Floats], start: Floats, steps: Floats) -
     return Solution(at, rest)
 
 
-def _jacobian(residuals: Callable[[Floats], Floats], at: Floats, steps: Floats) -> Floats:
+def jacobian(residuals: Callable[[Floats], Floats], at: Floats, steps: Floats) -> Floats:
+    """(m, n) derivatives of the residuals at ``at``."""
     columns = []
     for index, step in enumerate(steps):
         change = np.zeros_like(at)

@@ -5,12 +5,14 @@ Lengths in mm, picture coordinates in pixels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tabled.model.calibration import Lens, Plane
+from tabled.model.calibration import Lens, Plane, Point
 
 Floats = npt.NDArray[np.float64]
 _EXACT = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 60, 1e-10)
@@ -94,6 +96,12 @@ class Pose(msgspec.Struct, frozen=True):
         """(3,) the camera's place in the table's frame, mm."""
         return np.asarray(-self.rotation.T @ self.tvec, dtype=np.float64)
 
+    def felt(self, rays: Floats) -> Floats:
+        """(n, 2) places on the felt that rays (n, 2) of x/z, y/z meet."""
+        directions = np.column_stack([rays, np.ones(len(rays))]) @ self.rotation
+        eye = self.eye
+        return np.asarray((eye + directions * (-eye[2] / directions[:, 2:3]))[:, :2], dtype=np.float64)
+
     def rounded(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Rotation in thousand millionths of a radian, translation in µm."""
         r, t = np.rint(self.rvec * 1e9).astype(int).ravel(), np.rint(self.tvec * 1e3).astype(int).ravel()
@@ -112,7 +120,15 @@ def pixels(optics: Optics, pose: Pose, felt_mm: npt.ArrayLike) -> Floats:
 
 def felt(optics: Optics, pose: Pose, seen: npt.ArrayLike) -> Floats:
     """(n, 2) places on the felt that are seen at raw pixels (n, 2)."""
-    rays = optics.straight(seen)
-    directions = np.column_stack([rays, np.ones(len(rays))]) @ pose.rotation
-    eye = pose.eye
-    return np.asarray((eye + directions * (-eye[2] / directions[:, 2:3]))[:, :2], dtype=np.float64)
+    return pose.felt(optics.straight(seen))
+
+
+def mm(points: Sequence[Point]) -> Floats:
+    """(n, 2) in mm."""
+    return np.array([[p.x_um, p.y_um] for p in points], dtype=np.float64).reshape(-1, 2) / 1000
+
+
+def marked(plane: Plane) -> tuple[Floats, Floats]:
+    """(n, 2) each: where the corners of the markers lie in mm, and the raw pixels at which they were seen."""
+    seen = np.array([p for m in plane.markers for p in m.seen_upx], dtype=np.float64) / 1e6
+    return mm([p for m in plane.markers for p in m.corners]), seen

@@ -8,15 +8,15 @@ Instead of places, distances between the middles may be given; the places are th
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import cv2
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from calibration.least import Solution, solve
-from calibration.optics import Optics, Pose, felt, pixels
+from calibration.least import Solution, jacobian, solve
+from calibration.optics import Optics, Pose, felt, marked, pixels
 from calibration.steps import StepError
 from tabled.model.calibration import Marker, Plane, Point
 
@@ -31,6 +31,8 @@ SIGMA_SIZE = 0.01
 SIGMA_TAPE_MM = 1.0
 MAX_SIZE_OFF = 0.03
 MIN_HEIGHT_MM = 300.0
+_POSE_STEPS = np.array([1e-6] * 3 + [1e-3] * 3)
+"""Small changes of a rotation and a translation."""
 _SQUARE = np.array([[-0.5, 0.5], [0.5, 0.5], [0.5, -0.5], [-0.5, -0.5]])
 """Corners clockwise from the top left, seen from above, y up."""
 
@@ -109,15 +111,8 @@ def spread_mm(optics: Optics, pose: Pose, covariance: Floats, places_mm: Floats)
     """
     points = np.asarray(places_mm, dtype=np.float64).reshape(-1, 2)
     at = pixels(optics, pose, points)
-    base = np.concatenate([pose.rvec, pose.tvec])
-    columns = []
-    for index, step in enumerate([1e-6] * 3 + [1e-3] * 3):
-        change = np.zeros(6)
-        change[index] = step
-        up, down = (felt(optics, Pose(v[:3], v[3:]), at) for v in (base + change, base - change))
-        columns.append((up - down) / (2 * step))
-    jacobian = np.stack(columns, axis=-1)
-    whole = jacobian @ covariance @ np.swapaxes(jacobian, -1, -2)
+    slopes = _by_pose(lambda moved: felt(optics, moved, at), pose).reshape(-1, 2, 6)
+    whole = slopes @ covariance @ np.swapaxes(slopes, -1, -2)
     return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(whole)[..., -1], 0)), dtype=np.float64)
 
 
@@ -126,24 +121,21 @@ def pose_covariance(optics: Optics, plane: Plane) -> Floats:
 
     A corner counts as known to `SIGMA_PX`, or to what the corners are off in the mean where that is more.
     """
-    lie = np.array([[p.x_um, p.y_um] for m in plane.markers for p in m.corners], dtype=np.float64) / 1e3
-    seen = np.array([p for m in plane.markers for p in m.seen_upx], dtype=np.float64) / 1e6
+    lie, seen = marked(plane)
     pose = Pose.of(plane)
-    base = np.concatenate([pose.rvec, pose.tvec])
-    columns = []
-    for index, step in enumerate([1e-6] * 3 + [1e-3] * 3):
-        change = np.zeros(6)
-        change[index] = step
-        up, down = (pixels(optics, Pose(v[:3], v[3:]), lie) for v in (base + change, base - change))
-        columns.append(((up - down) / (2 * step)).ravel())
-    jacobian = np.column_stack(columns)
+    slopes = _by_pose(lambda moved: pixels(optics, moved, lie), pose)
     # A marker that was measured wrongly is off with all of its corners: together they count as one.
     weight = np.concatenate([np.full(2 * len(m.corners), 1 / len(m.corners)) for m in plane.markers])
     off = (pixels(optics, pose, lie) - seen).ravel()
     sigma = max(SIGMA_PX, float(np.sqrt((weight * off) @ off / max(1, 2 * len(plane.markers) - 6))))
-    jacobian = jacobian * np.sqrt(weight)[:, None]
-    scale = np.linalg.norm(jacobian, axis=0)
-    return np.asarray(np.linalg.pinv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale) * sigma**2)
+    slopes = slopes * np.sqrt(weight)[:, None]
+    scale = np.linalg.norm(slopes, axis=0)
+    return np.asarray(np.linalg.pinv((slopes / scale).T @ (slopes / scale)) / np.outer(scale, scale) * sigma**2)
+
+
+def _by_pose(places: Callable[[Pose], Floats], pose: Pose) -> Floats:
+    """(2 n, 6) derivatives of places (n, 2) by the pose's rotation and translation."""
+    return jacobian(lambda v: places(Pose(v[:3], v[3:])).ravel(), np.concatenate([pose.rvec, pose.tvec]), _POSE_STEPS)
 
 
 def _middle(optics: Optics, corners: Floats) -> Floats:
@@ -207,10 +199,7 @@ def _start(middles: Mapping[int, Floats], places: Mapping[int, Place]) -> Pose:
 
 def _off_middles(pose: Pose, rays: Floats, points: Floats) -> float:
     """Root mean square in mm between measured middles and those seen."""
-    directions = np.column_stack([rays, np.ones(len(rays))]) @ pose.rotation
-    eye = pose.eye
-    at = eye + directions * (-eye[2] / directions[:, 2:3])
-    return float(np.sqrt(np.mean(np.sum((at - points)[:, :2] ** 2, axis=1))))
+    return float(np.sqrt(np.mean(np.sum((pose.felt(rays) - points[:, :2]) ** 2, axis=1))))
 
 
 def corners_of(place: Place, turn: float, size_mm: float, count: int = 4) -> Floats:
@@ -221,6 +210,12 @@ def corners_of(place: Place, turn: float, size_mm: float, count: int = 4) -> Flo
     return np.asarray(_SQUARE * size_mm @ np.array([[c, s], [-s, c]]) + [place.x, place.y], dtype=np.float64)
 
 
+def turn_of(corners: Floats) -> float:
+    """How a marker with these corners (4, 2) is turned: what `corners_of` takes."""
+    top = (corners[0] + corners[1] - corners[2] - corners[3]) / 2
+    return float(np.arctan2(-top[0], top[1]))
+
+
 def _refine(
     optics: Optics, seen: Mapping[int, Floats], places: Mapping[int, Place], size_mm: float, start: Pose
 ) -> PlaneResult:
@@ -229,9 +224,7 @@ def _refine(
     free = [n for n in numbers if places[n].turn is None and len(seen[n]) == 4]
     turns = {n: places[n].turn or 0.0 for n in numbers}
     for n in free:
-        rough = felt(optics, start, seen[n])
-        top = (rough[0] + rough[1] - rough[2] - rough[3]) / 2
-        turns[n] = float(np.arctan2(-top[0], top[1]))
+        turns[n] = turn_of(felt(optics, start, seen[n]))
     sized = any(len(seen[n]) == 4 for n in numbers)
     unknown = np.concatenate([start.rvec, start.tvec, [1.0], [turns[n] for n in free]])
 
@@ -245,7 +238,7 @@ def _refine(
         off = pixels(optics, Pose(at[:3], at[3:6]), where) - np.concatenate([seen[n] for n in numbers])
         return np.concatenate([off.ravel() / SIGMA_PX, [(at[6] - 1) / SIGMA_SIZE]])
 
-    steps = np.concatenate([[1e-6] * 3, [1e-3] * 3, [1e-5], [1e-5] * len(free)])
+    steps = np.concatenate([_POSE_STEPS, [1e-5], [1e-5] * len(free)])
     found = solve(rest, unknown, steps)
     corners = model(found.at)
     return _result(optics, found, seen, corners, places, size_mm=size_mm * float(found.at[6]) if sized else 0.0)

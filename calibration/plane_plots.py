@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.lens_plots import text
-from calibration.optics import Optics, felt, pixels
+from calibration.optics import Optics, felt, mm, pixels
 from calibration.pictures import Shot
 from calibration.plane import PlaneResult, pose_covariance, spread_mm
 
@@ -23,8 +23,7 @@ def seen(optics: Optics, result: PlaneResult, shot: Shot) -> Image:
     )
     for marker in result.plane.markers:
         at = np.array(marker.seen_upx, dtype=np.float64) / 1e6 * scale
-        lie = np.array([[p.x_um, p.y_um] for p in marker.corners], dtype=np.float64) / 1000
-        put = pixels(optics, result.pose, lie) * scale
+        put = pixels(optics, result.pose, mm(marker.corners)) * scale
         for points, colour in ((at, (80, 220, 80)), (put, (60, 60, 230))):
             if len(points) > 1:
                 cv2.polylines(canvas, [np.rint(points * 8).astype(np.int32)], True, colour, 1, cv2.LINE_AA, 3)

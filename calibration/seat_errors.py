@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from calibration.optics import Optics, Pose
+from calibration.optics import Optics, Pose, mm
 from calibration.plane import pose_covariance, spread_mm
 from tabled.model.calibration import Plane, Zones
 
@@ -15,9 +13,8 @@ def at_lines(optics: Optics, plane: Plane, zones: Zones) -> list[tuple[str, floa
     From the pose's covariance, which grows with what the markers leave unexplained (a tape's errors, a bent felt).
     """
     pose, covariance = Pose.of(plane), pose_covariance(optics, plane)
-    found = []
-    for zone in zones.zones:
-        if zone.kind == "bet":
-            line = np.array([[p.x_um, p.y_um] for p in zone.line], dtype=np.float64) / 1000
-            found.append((zone.seat, float(spread_mm(optics, pose, covariance, line).max())))
-    return found
+    return [
+        (zone.seat, float(spread_mm(optics, pose, covariance, mm(zone.line)).max()))
+        for zone in zones.zones
+        if zone.kind == "bet"
+    ]

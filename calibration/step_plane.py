@@ -116,12 +116,11 @@ def stale(lens: Lens, plane: Plane) -> bool:
     """True if ``plane`` was not made with ``lens``: its markers would lie elsewhere than it says."""
     import numpy as np  # noqa: PLC0415  OpenCV
 
-    from calibration.optics import Optics, Pose, felt  # noqa: PLC0415  OpenCV
+    from calibration.optics import Optics, Pose, felt, marked  # noqa: PLC0415  OpenCV
 
     if not plane.markers:
         return False
-    seen = np.array([p for m in plane.markers for p in m.seen_upx], dtype=np.float64) / 1e6
-    lie = np.array([[p.x_um, p.y_um] for m in plane.markers for p in m.corners], dtype=np.float64) / 1e3
+    lie, seen = marked(plane)
     off = felt(Optics.of(lens), Pose.of(plane), seen) - lie
     rms = float(np.sqrt(np.mean(np.sum(off**2, axis=1))))
     return not rms <= plane.residual_um / 1000 + MAX_STALE_MM

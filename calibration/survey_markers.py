@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +24,7 @@ from calibration.plane import (
     PlaneResult,
     corners_of,
     from_markers,
+    turn_of,
 )
 from calibration.steps import StepError
 
@@ -64,7 +66,7 @@ def _first(
 ) -> tuple[Pose, dict[int, Floats]]:
     """A pose from the largest marker alone, and the corners (4, 2) of all in the frame of ``axis``."""
     largest = max(seen, key=lambda n: float(np.ptp(seen[n], axis=0).max()))
-    alone = np.array([[-0.5, 0.5], [0.5, 0.5], [0.5, -0.5], [-0.5, -0.5]]) * size_mm
+    alone = corners_of(Place(0.0, 0.0), 0.0, size_mm)
     pose = _pose_of(optics, alone, seen[largest])
     for _ in range(3):
         corners = {n: felt(optics, pose, seen[n]) for n in seen}
@@ -79,14 +81,11 @@ def _first(
 
 
 def _squared(corners: Floats, size_mm: float) -> Floats:
-    top = (corners[0] + corners[1] - corners[2] - corners[3]) / 2
     middle = corners.mean(axis=0)
-    return corners_of(Place(float(middle[0]), float(middle[1])), float(np.arctan2(-top[0], top[1])), size_mm)
+    return corners_of(Place(float(middle[0]), float(middle[1])), turn_of(corners), size_mm)
 
 
 def _pose_of(optics: Optics, flat: Floats, seen: Floats) -> Pose:
-    import cv2  # noqa: PLC0415  beside numpy, the one thing needed of it
-
     points = np.column_stack([flat, np.zeros(len(flat))])
     good, rvec, tvec = cv2.solvePnP(
         points, optics.straight(seen).reshape(-1, 1, 2), np.eye(3), np.zeros(5), flags=cv2.SOLVEPNP_IPPE
@@ -106,10 +105,7 @@ def _adjust(
     """Places of all markers, and what each distance is off in mm."""
     numbers, (pose, size_mm) = list(seen), start
     first = next(iter(distances))
-    places = []
-    for n in numbers:
-        top = (rough[n][0] + rough[n][1] - rough[n][2] - rough[n][3]) / 2
-        places.append([*rough[n].mean(axis=0), float(np.arctan2(-top[0], top[1]))])
+    places = [[*rough[n].mean(axis=0), turn_of(rough[n])] for n in numbers]
     unknown = np.concatenate([pose.rvec, pose.tvec, [1.0], np.array(places).ravel()])
     observed = np.concatenate([seen[n] for n in numbers])
     index = {n: i for i, n in enumerate(numbers)}

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.lens_plots import text
-from calibration.optics import Optics, Pose, pixels
+from calibration.optics import Optics, Pose, mm, pixels
 from calibration.rectify import Window, on_picture
 from calibration.zones import name
 from tabled.model.calibration import Zone, Zones
@@ -38,11 +38,11 @@ def drawing(zones: Zones, part: Window, ground: Image | None) -> Image:
         outline = _on(part, zone)
         cv2.polylines(canvas, [outline], True, COLOURS[zone.kind], 1, cv2.LINE_AA)
         if zone.line:
-            line = on_picture(part, [[p.x_um / 1000, p.y_um / 1000] for p in zone.line])
+            line = on_picture(part, mm(zone.line))
             cv2.polylines(canvas, [np.rint(line).astype(np.int32)], False, (60, 60, 240), 2, cv2.LINE_AA)
         middle = outline.mean(axis=0)
         text(canvas, name(zone), (int(middle[0]) - 22, int(middle[1]) + 4), 0.45, (255, 255, 255))
-    dealer = on_picture(part, [[zones.dealer.x_um / 1000, zones.dealer.y_um / 1000]])[0]
+    dealer = on_picture(part, mm([zones.dealer]))[0]
     at = (int(np.clip(dealer[0], 8, width - 8)), int(np.clip(dealer[1], 8, height - 8)))
     cv2.drawMarker(canvas, at, (255, 255, 255), cv2.MARKER_TILTED_CROSS, 14, 2)
     text(canvas, "dealer", (at[0] + 10, at[1]), 0.45, (255, 255, 255))
@@ -54,7 +54,7 @@ def unseen(optics: Optics, pose: Pose, zones: Zones) -> list[str]:
     w, h = optics.size
     found = []
     for zone in zones.zones:
-        at = pixels(optics, pose, [[p.x_um / 1000, p.y_um / 1000] for p in zone.outline])
+        at = pixels(optics, pose, mm(zone.outline))
         # A point far outside may be bent back into the picture by the distortion: the way back tells.
         back = optics.bent(optics.straight(np.clip(at, -1e4, 1e4)))
         there = np.all((at >= 0) & (at <= [w - 1, h - 1]), axis=1) & (np.hypot(*(back - at).T) < 1.0)
@@ -64,4 +64,4 @@ def unseen(optics: Optics, pose: Pose, zones: Zones) -> list[str]:
 
 
 def _on(part: Window, zone: Zone) -> npt.NDArray[np.int32]:
-    return np.rint(on_picture(part, [[p.x_um / 1000, p.y_um / 1000] for p in zone.outline])).astype(np.int32)
+    return np.rint(on_picture(part, mm(zone.outline))).astype(np.int32)
