@@ -19,7 +19,7 @@ Spot = tuple[str, int]
 """(device, antenna number)."""
 
 MAX_LOOKS = 20_000
-"""Looks that are kept of one antenna; older ones are forgotten (and counted in `Looks.forgotten`)."""
+"""Looks that are kept of one antenna; older ones are forgotten."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -36,7 +36,6 @@ class Looks:
         self.spots = tuple(spots)
         self._looks: dict[Spot, deque[Look]] = {spot: deque(maxlen=MAX_LOOKS) for spot in self.spots}
         self.useless: Counter[Spot] = Counter()
-        self.forgotten = 0
 
     def add(self, seen: AnyObservation) -> Spot | None:
         """Take an observation; the antenna if it was a look that counts."""
@@ -49,7 +48,6 @@ class Looks:
         if isinstance(seen, Corrupt) or (isinstance(seen, Present) and (not seen.complete or seen.quiet)):
             self.useless[spot] += 1
             return None
-        self.forgotten += len(kept) == MAX_LOOKS
         uids = frozenset(t.uid for t in seen.tags) if isinstance(seen, Present) else frozenset[str]()
         kept.append(Look(seen.span, uids))
         return spot
@@ -63,7 +61,7 @@ class Looks:
     def copy(self) -> Looks:
         """What is there now, for another thread to count."""
         other = Looks(())
-        other.spots, other.forgotten, other.useless = self.spots, self.forgotten, Counter(self.useless)
+        other.spots, other.useless = self.spots, Counter(self.useless)
         other._looks = {spot: deque(kept) for spot, kept in self._looks.items()}
         return other
 

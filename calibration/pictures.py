@@ -88,12 +88,6 @@ def expand(lines: str) -> list[Path]:
     return found
 
 
-def from_files(lines: str) -> Iterator[Shot]:
-    """Each picture that ``lines`` mean, see `expand`; one that cannot be read raises `StepError`."""
-    for path in expand(lines):
-        yield read_file(path)
-
-
 def from_source(source: str) -> Iterator[Shot]:
     """Frames of a camera (``/dev/video0`` or ``0``), an address (``rtsp://``, ``http://``) or a film, until it ends.
 

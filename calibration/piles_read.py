@@ -31,7 +31,7 @@ def read(talk: Talk, table_toml: str) -> dict[str, int]:
 
 def told(looks: Looks, places: Mapping[Spot, str], values: Mapping[str, int]) -> dict[str, int]:
     """The pile at each place from what its antenna read; raises `StepError` with code "piles"."""
-    piles: dict[str, dict[int, str]] = {}
+    piles: dict[str, set[int]] = {}
     for uid, (spot, share) in looks.homes().items():
         if share < SURE:
             continue
@@ -41,7 +41,7 @@ def told(looks: Looks, places: Mapping[Spot, str], values: Mapping[str, int]) ->
                 f"the chip {uid} on {place} is not in the registry: take it away, or enrol it (tabled calibrate chips)",
                 code="piles",
             )
-        piles.setdefault(place, {})[values[uid]] = uid
+        piles.setdefault(place, set()).add(values[uid])
     for place, pile in sorted(piles.items()):
         if len(pile) > 1:
             kinds = " and ".join(map(str, sorted(pile)))

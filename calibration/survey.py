@@ -15,7 +15,6 @@ from calibration.looks import Looks, Spot
 from calibration.rates import Rate, rate
 from tabled.model.calibration import AntennaRead, Antennas, Bleed
 
-STACK = 20
 LONE_HIGH_PPM = 100_000
 STACK_HIGH_PPM = 300_000
 BLEED_HIGH_PPM = 20_000

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from shapely import MultiPolygon, Polygon, make_valid
 from shapely import Point as Spot
-from shapely.geometry import LineString, box
+from shapely.geometry import LineString
 
 from calibration.steps import StepError
 from tabled.model.calibration import Point, Zone, ZoneKind, Zones
@@ -246,9 +246,3 @@ def _judge(zones: Sequence[Zone], dealer: Point) -> None:
     if found := overlaps(Zones(zones=tuple(zones), dealer=dealer)):
         a, b, area = found[0]
         raise StepError(f"{a} and {b} still overlap by {area:.1f} mm²: move them apart", code="overlap")
-
-
-def inside(zones: Zones, window: tuple[float, float, float, float]) -> list[str]:
-    """Names of zones that reach out of ``window`` (left, low, right, high in mm)."""
-    frame = box(*window)
-    return [name(z) for z in zones.zones if not frame.contains(_polygon(z.outline))]
