@@ -7,9 +7,10 @@ Times are host monotonic nanoseconds; the clock is handed in.
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -84,6 +85,16 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     lost: int = 0
     damaged: int = 0
     overtaken: int = 0
+
+
+def optional(module: str, package: str) -> Any:
+    """A module of the extra that only cameras need; raises `CaptureProblem` where ``package`` is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise CaptureProblem(
+            f"the package {package} is not installed", "run `pip install 'tabled[camera]'` where tabled is installed"
+        ) from error
 
 
 def whole(jpeg: bytes) -> bool:

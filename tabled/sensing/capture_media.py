@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from tabled.sensing.capture import CaptureProblem, Clock, Frame, Stamps
+from tabled.sensing.capture import CaptureProblem, Clock, Frame, Stamps, optional
 from tabled.sensing.recording import Recording, RecordingError
 
 OPEN_S = 10.0
@@ -199,13 +199,7 @@ class FileSource(_Media):
 
 
 def _pyav() -> Any:
-    try:
-        import av  # noqa: PLC0415  an optional extra that files and streams need
-    except ImportError as error:
-        raise CaptureProblem(
-            "the package av (PyAV) is not installed", "run `pip install 'tabled[camera]'` where tabled is installed"
-        ) from error
-    return av
+    return optional("av", "av (PyAV)")
 
 
 def _ns(pts: int | None, time_base: Any) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tabled.sensing.capture import CaptureProblem, Clock, Frame, Stamps
+from tabled.sensing.capture import CaptureProblem, Clock, Frame, Stamps, optional
 
 BUFFERS = 4
 """At 60 frames a second two buffers leave the thread 16 ms to come back; four leave 50."""
@@ -71,7 +71,7 @@ class V4l2Source:
 
     def open(self) -> None:
         """Set format, rate and controls, and start.  Raises `CaptureProblem`."""
-        api = self._api = self._api or _linuxpy()
+        api = self._api = self._api or optional("linuxpy.video.device", "linuxpy")
         path = self._set.path
         try:
             self._device = api.Device(path)
@@ -186,16 +186,6 @@ class V4l2Source:
                     part.close()
             except (OSError, ValueError):
                 continue  # it was unplugged: there is nothing to give back
-
-
-def _linuxpy() -> Any:
-    try:
-        from linuxpy.video import device  # noqa: PLC0415  an optional extra that only this source needs
-    except ImportError as error:
-        raise CaptureProblem(
-            "the package linuxpy is not installed", "run `pip install 'tabled[camera]'` where tabled is installed"
-        ) from error
-    return device
 
 
 def _opening(path: str, error: Exception) -> CaptureProblem:

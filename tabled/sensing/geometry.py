@@ -147,7 +147,7 @@ class Atlas:
         for draft in drafts:
             at = _places(draft, self.width)
             maps.append(self.view.pixels(at.reshape(-1, 2)).reshape(draft.shape[0], self.width, 2))
-            tiles.append(_tile(self.view, draft, top, maps[-1]))
+            tiles.append(_tile(self.view, draft, top, at, maps[-1]))
             top += draft.shape[0]
         self.tiles: tuple[Tile, ...] = tuple(tiles)
         self.height = top
@@ -245,9 +245,8 @@ def past_line(points: npt.NDArray[np.float64], line: npt.NDArray[np.float64]) ->
     return signed
 
 
-def _tile(view: View, draft: _Draft, top: int, seen: npt.NDArray[np.float64]) -> Tile:
+def _tile(view: View, draft: _Draft, top: int, places: npt.NDArray[np.float64], seen: npt.NDArray[np.float64]) -> Tile:
     shape = (draft.shape[0], seen.shape[1])
-    places = _places(draft, shape[1])
     depth = past_line(places, draft.line)
     ring = ((draft.outline - draft.origin) @ np.column_stack([draft.along, draft.into])) / MM_PER_PX - 0.5
     inside = np.zeros(shape, np.uint8)
