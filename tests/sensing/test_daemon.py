@@ -14,18 +14,14 @@ from tabled.core.entries import Seen, Started, decode
 from tabled.journal import Journal
 from tabled.model.camera import CameraTrust, HandMoved
 from tabled.outlets.commands import Record, Refusal, parse_command
-from tabled.outlets.topics import Origin
 from tabled.sensing.process_wire import Beat
 from tabled.sensing.recording import Recording
 from tabled.shell.clock import monotonic_ns
-from tabled.shell.config import convert
 from tabled.shell.daemon import Daemon
-from tabled.shell.engine import Engine
 from tabled.shell.intake import MAX_WAITING
-from tabled.shell.readers import Readers
-from tabled.shell.rendering import renderer
 from tests.sensing.test_camera import film
-from tests.shell.test_daemon import Bridge, Outlet
+from tests.shell.test_daemon import Outlet
+from tests.shell.test_daemon import made as table
 
 
 class Desk(Outlet):
@@ -40,24 +36,9 @@ class Desk(Outlet):
 
 
 def made(folder: Path, **camera: Any) -> tuple[Daemon, Desk]:
-    chips = folder / "chips.csv"
-    chips.write_text("uid,denomination,status\nE004015000000001,25,\nE004015000000002,25,stolen\n")
-    antennas = {"1": "bet:1", "2": "bet:2"}
-    tree = {
-        "table": {"seats": 2},
-        "chips": {"file": str(chips)},
-        "journal": {"file": str(folder / "j")},
-        "device": [{"id": "reader", "driver": "feig", "port": "/dev/none", "antennas": antennas}],
-    }
-    if camera:
-        tree["camera"] = camera
-    daemon, bridge, desk = Daemon(convert(tree, "test"), lambda _: None), Bridge(), Desk()
-    daemon._journal = Journal.open(folder / "j")
-    daemon._origin = Origin("site", "table-1", daemon._journal.epoch)
-    daemon._engine = Engine(daemon._journal, renderer(daemon._origin))
-    daemon._bridge = bridge  # type: ignore[assignment]  # a stand-in
-    daemon._outlet = desk  # type: ignore[assignment]  # a stand-in
-    daemon._readers = Readers(bridge, daemon._table.layout)
+    registry = "uid,denomination,status\nE004015000000001,25,\nE004015000000002,25,stolen\n"
+    desk, sections = Desk(), {"camera": camera} if camera else {}
+    daemon, _, _ = table(folder, registry=registry, outlet=desk, **sections)
     daemon._sight.open(daemon._journal.epoch, "1")
     return daemon, desk
 

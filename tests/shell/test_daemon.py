@@ -82,9 +82,15 @@ class Outlet:
         return self
 
 
-def made(folder: Path) -> tuple[Daemon, Bridge, Outlet]:
+def made(
+    folder: Path,
+    *,
+    registry: str = "uid,denomination\nE004015000000001,25\n",
+    outlet: Outlet | None = None,
+    **sections: Any,
+) -> tuple[Daemon, Bridge, Outlet]:
     chips = folder / "chips.csv"
-    chips.write_text("uid,denomination\nE004015000000001,25\n")
+    chips.write_text(registry)
     antennas = {"1": "bet:1", "2": "bet:2"}
     config = convert(
         {
@@ -92,10 +98,11 @@ def made(folder: Path) -> tuple[Daemon, Bridge, Outlet]:
             "chips": {"file": str(chips)},
             "journal": {"file": str(folder / "j")},
             "device": [{"id": "reader", "driver": "feig", "port": "/dev/none", "antennas": antennas}],
+            **sections,
         },
         "test",
     )
-    daemon, bridge, outlet = Daemon(config, lambda _: None), Bridge(), Outlet()
+    daemon, bridge, outlet = Daemon(config, lambda _: None), Bridge(), outlet or Outlet()
     daemon._journal = Journal.open(folder / "j")
     daemon._origin = Origin("site", "table-1", daemon._journal.epoch)
     daemon._engine = Engine(daemon._journal, renderer(daemon._origin))

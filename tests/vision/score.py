@@ -35,8 +35,6 @@ class Tally:
     perhaps: int = 0
     exempt: int = 0
     side_right: int = 0
-    side_wrong: int = 0
-    false_enters: int = 0
     late: list[float] = field(default_factory=list)
     late_seen: list[float] = field(default_factory=list)
     widths: list[float] = field(default_factory=list)
@@ -138,14 +136,12 @@ def _steps(tally: Tally, truth: Truth, seen: Sequence[Observation], seat: str, d
                 tally.perhaps += 1
             elif not _dark(_middle(one), dark):
                 tally.false += 1
-                tally.false_enters += kind == "enters"
                 tally.notes.append(f"false {kind} {seat} {one.by} at {_middle(one) / 1e9:.3f}")
 
 
 def _hit(tally: Tally, step: HandStep, found: HandMoved) -> None:
     tally.hits += 1
     tally.side_right += found.by == step.by
-    tally.side_wrong += found.by not in (step.by, "unsure")
     if step.by == "player":
         tally.late.append((_middle(found) - step.at_ns) / MS)
         if step.seen_ns:
