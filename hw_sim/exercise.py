@@ -125,7 +125,7 @@ HAND_MS = ((60.0, 120.0), (60.0, 110.0))
 class Stand:
     """A FEIG reader with one antenna under each seat, and a panel, each on a pseudo-terminal, served by a thread.
 
-    ``extra`` chips beyond what is asked and ``short`` ones below it make the robot count wrong.
+    With ``extra`` the robot counts wrong: so many chips more than it is asked for, fewer below 0.
     """
 
     def __init__(

@@ -228,9 +228,7 @@ class People:
         for at, e in enumerate(hand.events):
             if antes and not (e.kind == "post" and e.what == "ante"):
                 antes = False
-                yield self._rest(1.0)
-                yield from self._looked_at()
-                yield from self._sweep("antes to the pot")
+                yield from self._antes_to_pot()
                 yield self._rest(0.5)
             match e.kind:
                 case "post":
@@ -278,6 +276,12 @@ class People:
         yield self._for(self.pace.leave_s)
         self._arms.leave(self._now(), seat)
         self.world.note(self._now(), "hand_gone", seat=seat)
+
+    def _antes_to_pot(self) -> Script:
+        """No ruling confirms antes: they lie until they have been seen."""
+        yield self._rest(1.0)
+        yield from self._looked_at()
+        yield from self._sweep("antes to the pot")
 
     def _looked_at(self) -> Script:
         """Wait until the readers have looked often enough at all bets; not for ever, for a reader may be away."""

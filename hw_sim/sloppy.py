@@ -159,9 +159,7 @@ class SloppyPeople(People):
         antes = False
         for e in hand.events[: last + 1]:
             if antes and e.what != "ante":
-                yield self._rest(1.0)
-                yield from self._looked_at()
-                yield from self._sweep("antes to the pot")
+                yield from self._antes_to_pot()
                 yield self._rest(0.5)
             antes = e.kind == "post" and e.what == "ante"
             if e.kind == "post":
@@ -169,9 +167,7 @@ class SloppyPeople(People):
             elif e.kind == "change":
                 self._exchange(e)
         if antes:
-            yield self._rest(1.0)
-            yield from self._looked_at()
-            yield from self._sweep("antes to the pot")
+            yield from self._antes_to_pot()
 
     def _exchange(self, e: Event) -> None:
         self._shift(Spot("stack", str(e.seat)), TRAY, e.gives, "gives for change")
