@@ -108,10 +108,8 @@ class Listener:
             fit = [c.key for c in question.choices if any(_chosen(c, j) for j in right)]
             if len(fit) == 1:
                 return fit[0]
-            if question.reason.code == "ask_own_chip":
-                yes = self._its_own(question.seat)
-            else:
-                yes = any(i["what"] == "word" for i in watch.act.inputs)  # whose word it was
+            whose_word = any(i["what"] == "word" for i in watch.act.inputs)
+            yes = self._its_own(question.seat) if question.reason.code == "ask_own_chip" else whose_word
         return "key_a" if yes else "key_b"
 
     def _its_own(self, seat: str) -> bool:
@@ -120,7 +118,7 @@ class Listener:
         attempt = self.table.state.attempts.get(seat)
         asked = {a.uid for a in strange(attempt) if not a.taken_back} if attempt is not None else set()
         lie = {chip.uid for chip in self.table.world.at(Spot("bet", seat))}
-        others = (w.style for w in self.watches.values() if str(w.act.seat) != seat)
+        others = {w.style for of, w in self.watches.items() if of != seat}
         return bool(asked) and asked <= lie and "splash" not in others
 
 
