@@ -44,15 +44,15 @@ class Console:
             case RulingIssued():
                 return self._ruling(position, outcome) if outcome.status == "final" else ""
             case QuestionAsked():
-                keys = " / ".join(f"[{c.key[-1].upper()}] {self._words(c.reason)}" for c in outcome.choices)
-                return f"  #{position} ? {self._words(outcome.reason)} {keys}"
+                keys = " / ".join(f"[{c.key[-1].upper()}] {self.words(c.reason)}" for c in outcome.choices)
+                return f"  #{position} ? {self.words(outcome.reason)} {keys}"
             case QuestionClosed():
                 answer = "-" if outcome.answer is None else outcome.answer[-1].upper()
                 params: Params = {"question": outcome.question, "by": outcome.by, "answer": answer}
                 return f"  #{position} {self._line('settled', params)}"
             case AlertRaised():
                 mark = "cleared" if outcome.cleared else outcome.severity
-                return f"  #{position} {self._line(mark, {'text': self._words(outcome.reason)})}"
+                return f"  #{position} {self._line(mark, {'text': self.words(outcome.reason)})}"
             case HandStarted():
                 return self._line("hand", {"hand": outcome.hand_id})
             case StreetClosed():
@@ -65,7 +65,10 @@ class Console:
 
     def words(self, reason: Reason) -> str:
         """A reason's sentence, or its bare code where the catalogue has a hole."""
-        return self._words(reason)
+        try:
+            return self._say(reason, self._language)
+        except Exception:  # the bare code is better than silence
+            return " ".join([reason.code, *(f"{k}={v}" for k, v in sorted(reason.params.items()))])
 
     def _ruling(self, position: int, issued: RulingIssued) -> str:
         ruling = issued.ruling
@@ -85,10 +88,4 @@ class Console:
         return f"{line}  → {self._line(kind, {'seat': ruling.next_seat, 'to': ruling.call_to or 0})}"
 
     def _line(self, kind: str, params: Params) -> str:
-        return self._words(Reason(f"line_{kind}", params))
-
-    def _words(self, reason: Reason) -> str:
-        try:
-            return self._say(reason, self._language)
-        except Exception:  # as above: the bare code is better than silence
-            return " ".join([reason.code, *(f"{k}={v}" for k, v in sorted(reason.params.items()))])
+        return self.words(Reason(f"line_{kind}", params))

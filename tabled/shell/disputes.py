@@ -22,7 +22,7 @@ from tabled.model.ruling import Reason
 from tabled.sensing.process_child import facts_of
 from tabled.sensing.process_wire import NOTES_CHUNK, Notes, Save, ToChild, Written
 from tabled.sensing.recorder import Ring, Shelf, save
-from tabled.sensing.recording import Note, RecordingError
+from tabled.sensing.recording import Note, NoteKind, RecordingError
 from tabled.shell.clock import file_stamp
 from tabled.shell.engine import Committed
 
@@ -228,8 +228,8 @@ def note_of(at_ns: int, said: Said, more: bool | int) -> Note:
         body = {"device": said.device, "at_ns": at_ns, "from_host": bool(more), "hex": said.data.hex()}
         return Note(at_ns, "bytes", msgspec.json.encode(body), said.device)
     told = msgspec.to_builtins(said)
-    kind: str = "outcome" if isinstance(said, Outcome) else "observation"
-    return Note(at_ns, kind, msgspec.json.encode({**told, "position": int(more)}))  # type: ignore[arg-type]  # one of the two literals
+    kind: NoteKind = "outcome" if isinstance(said, Outcome) else "observation"
+    return Note(at_ns, kind, msgspec.json.encode({**told, "position": int(more)}))
 
 
 def chunks(notes: list[Note]) -> list[list[Note]]:
